@@ -329,7 +329,7 @@ impl Program {
     /// Operations that the outputs need; negation is free, a dead node costs nothing.
     pub fn operations(&self) -> Operations {
         let mut needed = vec![false; self.nodes.len()];
-        let mut mark = |arg: Arg, needed: &mut Vec<bool>| {
+        let mark = |arg: Arg, needed: &mut Vec<bool>| {
             if let Arg::Node(id) = arg {
                 needed[id as usize] = true;
             }

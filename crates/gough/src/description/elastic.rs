@@ -1,0 +1,250 @@
+//! Materials, sections, beams and modal bodies, as the file gives them.
+
+use super::fault::Span;
+use super::formula::Formula;
+use super::robot::Name;
+use crate::scalar::Real;
+
+/// Choices of the elastic models, and what beams are made of.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Elastic {
+    /// Materials by name.
+    pub materials: Vec<(String, Material)>,
+    /// Sections by name.
+    pub sections: Vec<(String, Section)>,
+    /// Planar beams with three coordinates per element.
+    pub planar: bool,
+    /// Damping ratio of every mode.
+    pub damping: Option<Formula>,
+    /// Joints held in frequency computations; `None`: the driven ones.
+    pub hold: Option<Vec<Name>>,
+    /// Coordinates to eliminate, when overridden.
+    pub dependent: Option<Vec<Name>>,
+}
+
+/// An isotropic material.
+#[derive(Clone, PartialEq, Debug)]
+#[allow(missing_docs, non_snake_case)]
+pub struct Material {
+    pub E: Formula,
+    /// Shear modulus.
+    pub G: Option<Formula>,
+    /// Poisson's ratio, when `G` follows from it.
+    pub nu: Option<Formula>,
+    pub density: Formula,
+}
+
+impl Material {
+    /// Young's modulus, shear modulus, density.
+    pub fn moduli<S: Real>(&self, values: &[S]) -> (S, S, S) {
+        let E = self.E.eval(values);
+        let G = match (&self.G, &self.nu) {
+            (Some(G), _) => G.eval(values),
+            (None, nu) => {
+                let nu = nu.as_ref().map_or(S::zero(), |nu| nu.eval(values));
+                E / (S::lit(2.0) * (S::one() + nu))
+            }
+        };
+        (E, G, self.density.eval(values))
+    }
+}
+
+/// A beam section.
+#[derive(Clone, PartialEq, Debug)]
+#[allow(missing_docs)]
+pub enum Section {
+    /// A, Iy, Iz, J and, if given, Ip.
+    Given([Formula; 4], Option<Formula>),
+    /// Width along y, height along z.
+    Rectangle([Formula; 2]),
+    /// Outer and inner diameter.
+    Tube([Formula; 2]),
+    Circle(Formula),
+}
+
+/// Numbers of a section.
+#[derive(Clone, Copy, PartialEq, Debug)]
+#[allow(missing_docs, non_snake_case)]
+pub struct SectionProperties<S> {
+    pub A: S,
+    pub Iy: S,
+    pub Iz: S,
+    /// Torsion constant.
+    pub J: S,
+    /// Polar moment.
+    pub Ip: S,
+}
+
+impl Section {
+    /// Area and moments.
+    pub fn properties<S: Real>(&self, values: &[S]) -> SectionProperties<S> {
+        let at = |f: &Formula| f.eval(values);
+        let pi = S::lit(std::f64::consts::PI);
+        let round = |outer: S, inner: S| {
+            let fourth = |d: S| d * d * d * d * S::lit(1.0 / 64.0);
+            let I = pi * (fourth(outer) - fourth(inner));
+            let A = pi * (outer * outer - inner * inner) * S::lit(0.25);
+            SectionProperties { A, Iy: I, Iz: I, J: I + I, Ip: I + I }
+        };
+        match self {
+            Section::Given([A, Iy, Iz, J], Ip) => {
+                let (Iy, Iz) = (at(Iy), at(Iz));
+                SectionProperties { A: at(A), Iy, Iz, J: at(J), Ip: Ip.as_ref().map_or(Iy + Iz, at) }
+            }
+            Section::Rectangle([w, h]) => {
+                // Torsion of a rectangle a >= b: a b³ (1/3 - 0.21 (b/a) (1 - b⁴/(12 a⁴))).
+                let (a, b) = if w.value >= h.value { (at(w), at(h)) } else { (at(h), at(w)) };
+                let (w, h) = (at(w), at(h));
+                let twelfth = S::lit(1.0 / 12.0);
+                let (Iy, Iz) = (w * h * h * h * twelfth, h * w * w * w * twelfth);
+                let ratio = b / a;
+                let fourth = ratio.squared().squared();
+                let J = a * b * b * b * (S::lit(1.0 / 3.0) - S::lit(0.21) * ratio * (S::one() - fourth * twelfth));
+                SectionProperties { A: w * h, Iy, Iz, J, Ip: Iy + Iz }
+            }
+            Section::Tube([outer, inner]) => round(at(outer), at(inner)),
+            Section::Circle(d) => round(at(d), S::zero()),
+        }
+    }
+}
+
+/// A straight beam from the origin of the body frame.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Beam {
+    /// Far end.
+    pub to: [Formula; 3],
+    /// Index of its section.
+    pub section: usize,
+    /// Index of its material.
+    pub material: usize,
+    /// Elements per segment between attachments.
+    pub elements: usize,
+    /// Direction of the section's z axis; `None` is the body's z.
+    pub up: Option<[Formula; 3]>,
+    /// Timoshenko shear.
+    pub shear: bool,
+    /// Rotary inertia of the section in bending.
+    pub rotary_inertia: bool,
+}
+
+/// A body given by a modal analysis.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Modal {
+    /// Name of its file.
+    pub file: Name,
+    /// Positions of the nodes in the body frame.
+    pub nodes: Vec<[f64; 3]>,
+    /// Their masses.
+    pub masses: Vec<f64>,
+    /// The modes.
+    pub modes: Vec<Mode>,
+    /// Points by name where joints can attach.
+    pub points: Vec<ModalPoint>,
+    /// Where it is said.
+    pub span: Span,
+}
+
+/// A mode of a [`Modal`] body.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Mode {
+    /// Generalised stiffness.
+    pub stiffness: f64,
+    /// Damping ratio.
+    pub damping_ratio: f64,
+    /// Displacement of every node per unit of the modal coordinate.
+    pub displacement: Vec<[f64; 3]>,
+}
+
+/// A named point of a [`Modal`] body.
+#[derive(Clone, PartialEq, Debug)]
+pub struct ModalPoint {
+    /// Its name.
+    pub name: String,
+    /// Where it is on the undeformed body.
+    pub position: [f64; 3],
+    /// Displacement per mode.
+    pub displacement: Vec<[f64; 3]>,
+    /// Rotation per mode.
+    pub rotation: Vec<[f64; 3]>,
+}
+
+impl Modal {
+    /// Read the JSON of a modal analysis; the reason when it cannot be used.
+    pub fn parse(text: &str, file: Name, span: Span) -> Result<Self, String> {
+        let json: serde_json::Value = serde_json::from_str(text).map_err(|e| e.to_string())?;
+        let nodes = vectors(&json["nodes"]).ok_or("`nodes` is not a list of [x, y, z]")?;
+        let masses: Vec<f64> = json["masses"]
+            .as_array()
+            .and_then(|list| list.iter().map(serde_json::Value::as_f64).collect())
+            .ok_or("`masses` is not a list of numbers")?;
+        if masses.len() != nodes.len() || nodes.is_empty() {
+            return Err(format!("{} masses for {} nodes", masses.len(), nodes.len()));
+        }
+        if masses.iter().any(|m| *m < 0.0) {
+            return Err("a nodal mass is negative".to_owned());
+        }
+        let modes: Vec<Mode> = json["modes"]
+            .as_array()
+            .ok_or("`modes` is not a list")?
+            .iter()
+            .map(|m| mode(m, nodes.len()))
+            .collect::<Result<_, _>>()?;
+        let points = match &json["points"] {
+            serde_json::Value::Object(map) => {
+                map.iter().map(|(name, p)| point(name, p, modes.len())).collect::<Result<_, _>>()?
+            }
+            serde_json::Value::Null => Vec::new(),
+            _ => return Err("`points` is not a table of named points".to_owned()),
+        };
+        Ok(Self { file, nodes, masses, modes, points, span })
+    }
+}
+
+fn mode(json: &serde_json::Value, nodes: usize) -> Result<Mode, String> {
+    let stiffness = json["stiffness"].as_f64().ok_or("a mode has no `stiffness`")?;
+    let displacement = vectors(&json["displacement"]).ok_or("a mode has no `displacement` list")?;
+    if displacement.len() != nodes {
+        return Err(format!("a mode moves {} nodes of {nodes}", displacement.len()));
+    }
+    Ok(Mode { stiffness, damping_ratio: json["damping_ratio"].as_f64().unwrap_or(0.0), displacement })
+}
+
+fn point(name: &str, json: &serde_json::Value, modes: usize) -> Result<ModalPoint, String> {
+    let position = vector(&json["position"]).ok_or_else(|| format!("point `{name}` has no `position`"))?;
+    let list = |key: &str| {
+        vectors(&json[key])
+            .filter(|l| l.len() == modes)
+            .ok_or_else(|| format!("point `{name}` needs `{key}` for {modes} modes"))
+    };
+    Ok(ModalPoint { name: name.to_owned(), position, displacement: list("displacement")?, rotation: list("rotation")? })
+}
+
+fn vector(json: &serde_json::Value) -> Option<[f64; 3]> {
+    let list = json.as_array().filter(|l| l.len() == 3)?;
+    Some([list[0].as_f64()?, list[1].as_f64()?, list[2].as_f64()?])
+}
+
+fn vectors(json: &serde_json::Value) -> Option<Vec<[f64; 3]>> {
+    json.as_array()?.iter().map(vector).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn number(x: f64) -> Formula {
+        Formula::number(x, Span::default())
+    }
+
+    #[test]
+    fn sections_have_the_textbook_numbers() {
+        let r = Section::Rectangle([number(0.01), number(0.024)]).properties::<f64>(&[]);
+        for (found, printed) in [(r.A, 2.4e-4), (r.Iy, 1.152e-8), (r.Iz, 2.0e-9), (r.J, 5.902e-9), (r.Ip, 1.352e-8)] {
+            assert!((found / printed - 1.0).abs() < 1e-3, "{found} {printed}");
+        }
+        let t = Section::Tube([number(0.01), number(0.007)]).properties::<f64>(&[]);
+        let c = Section::Circle(number(0.01)).properties::<f64>(&[]);
+        let inner = Section::Circle(number(0.007)).properties::<f64>(&[]);
+        assert!((t.Iy - (c.Iy - inner.Iy)).abs() < 1e-24 && (t.J - 2.0 * t.Iz).abs() < 1e-24);
+    }
+}

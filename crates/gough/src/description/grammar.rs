@@ -1,0 +1,530 @@
+//! The robot-file format as data: the reader checks against it, and the JSON Schema and the book's reference page
+//! are printed from it, so that the three cannot disagree.
+
+use super::units::{PURE, Powers};
+
+/// A table of the file.
+#[derive(Debug)]
+pub struct Section {
+    /// How the table is called in messages and headings.
+    pub title: &'static str,
+    /// What it is for.
+    pub doc: &'static str,
+    /// Its keys.
+    pub keys: &'static [Key],
+    /// What any other key may hold, when names are free.
+    pub free: Option<&'static Kind>,
+}
+
+/// A key of a [`Section`].
+#[derive(Debug)]
+#[allow(missing_docs)]
+pub struct Key {
+    pub name: &'static str,
+    pub kind: Kind,
+    pub required: bool,
+    pub doc: &'static str,
+}
+
+/// What a key may hold.
+#[derive(Debug)]
+#[allow(missing_docs)]
+pub enum Kind {
+    Text,
+    /// One text or a list of texts.
+    Texts,
+    Flag,
+    Count,
+    Number(Unit),
+    /// That many numbers.
+    Numbers(Unit, usize),
+    /// Three numbers, or the name of a point of a modal body.
+    Point,
+    OneOf(&'static [&'static str]),
+    Table(&'static Section),
+    /// A list of tables.
+    Rows(&'static Section),
+}
+
+/// What a number measures.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[allow(missing_docs)]
+pub enum Unit {
+    Any,
+    Pure,
+    Angle,
+    Length,
+    Mass,
+    FirstMoment,
+    Inertia,
+    Density,
+    Pressure,
+    Area,
+    SecondMoment,
+    Acceleration,
+    /// Coordinate of a joint: an angle, or a length for P.
+    Position,
+    Speed,
+    Effort,
+    Viscous,
+    Stiffness,
+    RotorInertia,
+    /// Inverse of a speed.
+    Decay,
+}
+
+impl Unit {
+    /// Its dimension; joint quantities depend on whether the joint slides. `None`: anything.
+    pub fn powers(self, slides: bool) -> Option<Powers> {
+        let by_joint = |revolute: Powers, prismatic: Powers| Some(if slides { prismatic } else { revolute });
+        match self {
+            Unit::Any => None,
+            Unit::Pure | Unit::Angle => Some(PURE),
+            Unit::Length => Some([1, 0, 0]),
+            Unit::Mass => Some([0, 1, 0]),
+            Unit::FirstMoment => Some([1, 1, 0]),
+            Unit::Inertia => Some([2, 1, 0]),
+            Unit::Density => Some([-3, 1, 0]),
+            Unit::Pressure => Some([-1, 1, -2]),
+            Unit::Area => Some([2, 0, 0]),
+            Unit::SecondMoment => Some([4, 0, 0]),
+            Unit::Acceleration => Some([1, 0, -2]),
+            Unit::Position => by_joint(PURE, [1, 0, 0]),
+            Unit::Speed => by_joint([0, 0, -1], [1, 0, -1]),
+            Unit::Effort => by_joint([2, 1, -2], [1, 1, -2]),
+            Unit::Viscous => by_joint([2, 1, -1], [0, 1, -1]),
+            Unit::Stiffness => by_joint([2, 1, -2], [0, 1, -2]),
+            Unit::RotorInertia => by_joint([2, 1, 0], [0, 1, 0]),
+            Unit::Decay => by_joint([0, 0, 1], [-1, 0, 1]),
+        }
+    }
+
+    /// The SI unit, for people.
+    pub fn si(self) -> &'static str {
+        match self {
+            Unit::Any => "",
+            Unit::Pure => "1",
+            Unit::Angle => "rad",
+            Unit::Length => "m",
+            Unit::Mass => "kg",
+            Unit::FirstMoment => "kg m",
+            Unit::Inertia => "kg m^2",
+            Unit::Density => "kg/m^3",
+            Unit::Pressure => "Pa",
+            Unit::Area => "m^2",
+            Unit::SecondMoment => "m^4",
+            Unit::Acceleration => "m/s^2",
+            Unit::Position => "rad or m",
+            Unit::Speed => "rad/s or m/s",
+            Unit::Effort => "N m or N",
+            Unit::Viscous => "N m s/rad or N s/m",
+            Unit::Stiffness => "N m/rad or N/m",
+            Unit::RotorInertia => "kg m^2 or kg",
+            Unit::Decay => "s/rad or s/m",
+        }
+    }
+}
+
+const fn key(name: &'static str, kind: Kind, doc: &'static str) -> Key {
+    Key { name, kind, required: false, doc }
+}
+
+const fn must(name: &'static str, kind: Kind, doc: &'static str) -> Key {
+    Key { name, kind, required: true, doc }
+}
+
+/// Joints of the tree.
+pub const JOINTS: &[&str] = &["R", "P", "U", "S", "C", "H", "Pi", "fixed"];
+/// Joints of a closure.
+pub const CLOSURE_JOINTS: &[&str] = &["fixed", "R", "P", "U", "S", "C"];
+/// Names of platform coordinates.
+pub const COORDINATES: &[&str] = &["x", "y", "z", "rx", "ry", "rz"];
+/// Words for the usual sets of platform coordinates.
+pub const COORDINATE_SETS: &[&str] = &["spatial", "planar", "translation", "point"];
+
+static ANY: Kind = Kind::Number(Unit::Any);
+static POSITION: Kind = Kind::Number(Unit::Position);
+static TEXTS: Kind = Kind::Texts;
+static TEMPLATE_KIND: Kind = Kind::Table(&TEMPLATE);
+static LEG_KIND: Kind = Kind::Table(&LEG);
+static MATERIAL_KIND: Kind = Kind::Table(&MATERIAL);
+static SECTION_KIND: Kind = Kind::Table(&SECTION);
+
+/// The whole file.
+pub static ROOT: Section = Section {
+    title: "the file",
+    doc: "A robot: what it is called, its named numbers, its base, platform and legs.",
+    keys: &[
+        must("robot", Kind::Table(&ROBOT), "Name, sources, gravity, home pose, working mode."),
+        key("parameters", Kind::Table(&PARAMETERS), "Named numbers; they stay alive in the model."),
+        key("base", Kind::Table(&BASE), "Where the base frame stands in the world."),
+        must("platform", Kind::Table(&PLATFORM), "What moves: its coordinates and body data."),
+        key("body", Kind::Rows(&BODY), "Bodies that no template writes."),
+        key("closure", Kind::Rows(&CLOSURE), "Closures that no template writes."),
+        key("coupling", Kind::Rows(&COUPLING), "Couplings that no template writes."),
+        key("template", Kind::Table(&TEMPLATES), "Leg templates by name."),
+        key("legs", Kind::Table(&LEGS), "Instances of templates, in the order of the legs."),
+        key("actuation", Kind::Table(&ACTUATION), "Named sets of driven joints; the first is the default."),
+        key("material", Kind::Table(&MATERIALS), "Materials by name."),
+        key("section", Kind::Table(&SECTIONS), "Beam sections by name."),
+        key("elastic", Kind::Table(&ELASTIC), "What elastic models of the robot hold and keep."),
+    ],
+    free: None,
+};
+
+static ROBOT: Section = Section {
+    title: "[robot]",
+    doc: "The robot as a whole.",
+    keys: &[
+        must("name", Kind::Text, "Name of the robot."),
+        key("summary", Kind::Text, "One line on what it is."),
+        key("source", Kind::Texts, "Where the data come from."),
+        key("gravity", Kind::Numbers(Unit::Acceleration, 3), "Gravity in world axes; [0, 0, -9.81] unless given."),
+        key("home", Kind::Table(&HOME), "A platform pose that the robot can take."),
+        key("mode", Kind::Texts, "Working mode: signs per leg, as one text or one per leg."),
+        key("near", Kind::Table(&NEAR), "Joints near which the working mode is chosen."),
+        key("length", Kind::Number(Unit::Length), "Length that makes rotations comparable with translations in ranks and distances; by default the root mean square distance of the leg attachments from the platform origin."),
+    ],
+    free: None,
+};
+
+static HOME: Section = Section {
+    title: "home",
+    doc: "Platform coordinates by name; those not given are zero.",
+    keys: &[
+        key("x", Kind::Number(Unit::Length), "Position."),
+        key("y", Kind::Number(Unit::Length), "Position."),
+        key("z", Kind::Number(Unit::Length), "Position."),
+        key("phi", Kind::Number(Unit::Angle), "Planar angle, about z."),
+        key("theta", Kind::Number(Unit::Angle), "Another name of phi."),
+        key("roll", Kind::Number(Unit::Angle), "Angle about x, applied first."),
+        key("pitch", Kind::Number(Unit::Angle), "Angle about y."),
+        key("yaw", Kind::Number(Unit::Angle), "Angle about z, applied last."),
+        key("rx", Kind::Number(Unit::Angle), "Another name of roll."),
+        key("ry", Kind::Number(Unit::Angle), "Another name of pitch."),
+        key("rz", Kind::Number(Unit::Angle), "Another name of yaw."),
+    ],
+    free: None,
+};
+
+static NEAR: Section = Section {
+    title: "near",
+    doc: "Joints by name and their approximate positions.",
+    keys: &[],
+    free: Some(&POSITION),
+};
+
+static PARAMETERS: Section = Section {
+    title: "[parameters]",
+    doc: "Any name that is not a unit, a function or `pi`. A parameter may be an expression of others.",
+    keys: &[],
+    free: Some(&ANY),
+};
+
+static BASE: Section = Section {
+    title: "[base]",
+    doc: "The base, fixed to the world. Bodies stand on it with `on = \"base\"`.",
+    keys: &[key("frame", Kind::Table(&FRAME), "Base frame in the world.")],
+    free: None,
+};
+
+static FRAME: Section = Section {
+    title: "frame",
+    doc: "A frame: position and orientation `Rz(yaw) Ry(pitch) Rx(roll)`.",
+    keys: &[
+        key("xyz", Kind::Numbers(Unit::Length, 3), "Origin."),
+        key("rpy", Kind::Numbers(Unit::Angle, 3), "Roll, pitch, yaw."),
+    ],
+    free: None,
+};
+
+static PLATFORM: Section = Section {
+    title: "[platform]",
+    doc: "The body that is driven, or a tool point on a body of a leg. `coordinates` is a claim about the mechanism and is checked.",
+    keys: &[
+        must("coordinates", Kind::Texts, "`spatial`, `planar`, `translation`, `point`, or a list of x, y, z, rx, ry, rz; the others follow from the closures."),
+        key("frame", Kind::Table(&FRAME), "Frame on the platform whose pose the coordinates give; its own unless given."),
+        key("body", Kind::Text, "`point`: the body that carries the tool point."),
+        key("point", Kind::Numbers(Unit::Length, 3), "`point`: the tool point in that body's frame."),
+        key("mass", Kind::Number(Unit::Mass), "Mass."),
+        key("com", Kind::Numbers(Unit::Length, 3), "Centre of mass."),
+        key("first_moment", Kind::Numbers(Unit::FirstMoment, 3), "Mass times centre of mass, in place of `com`."),
+        key("inertia", Kind::Table(&INERTIA), "Rotational inertia."),
+        key("shape", Kind::Table(&SHAPE), "A simple solid, in place of mass, com and inertia."),
+        key("lumped", Kind::Rows(&LUMPED), "Point masses."),
+        key("grouped", Kind::Flag, "The parameters are grouped (base) parameters: no check that a body can have them."),
+        key("modal", Kind::Table(&MODAL), "A flexible platform from a modal analysis."),
+    ],
+    free: None,
+};
+
+static BODY: Section = Section {
+    title: "body",
+    doc: "A body and the joint that carries it. Body, joint and frame have one name; the coordinate is that name with a `q`.",
+    keys: &[
+        must("name", Kind::Text, "Name; `{leg}` is the key of the leg."),
+        must("on", Kind::Text, "Body it stands on: `base`, `platform` or another body."),
+        must("joint", Kind::OneOf(JOINTS), "R revolute, P prismatic, U universal, S spherical, C cylindrical, H screw, Pi parallelogram, fixed."),
+        key("mdh", Kind::Table(&MDH), "Modified Denavit-Hartenberg placement; the joint axis is z."),
+        key("frame", Kind::Table(&FRAME), "Placement by a frame on the parent."),
+        key("point", Kind::Point, "Origin, in `frame`; or the name of a point of a modal parent."),
+        key("axis", Kind::Numbers(Unit::Pure, 3), "Joint axis in the body's frame; z unless given."),
+        key("axis2", Kind::Numbers(Unit::Pure, 3), "Second axis of a U joint."),
+        key("bar", Kind::Table(&BAR), "Pi: the bar of the parallelogram."),
+        key("pitch", Kind::Number(Unit::Length), "H: advance per radian."),
+        key("range", Kind::Numbers(Unit::Position, 2), "Lowest and highest coordinate. Solutions outside are refused."),
+        key("friction", Kind::Table(&FRICTION), "Friction of the joint."),
+        key("stiffness", Kind::Number(Unit::Stiffness), "Spring of the joint about its zero."),
+        key("drive", Kind::Table(&DRIVE), "Its presence makes the joint active."),
+        key("mass", Kind::Number(Unit::Mass), "Mass; zero unless given."),
+        key("com", Kind::Numbers(Unit::Length, 3), "Centre of mass."),
+        key("first_moment", Kind::Numbers(Unit::FirstMoment, 3), "Mass times centre of mass, in place of `com`."),
+        key("inertia", Kind::Table(&INERTIA), "Rotational inertia."),
+        key("shape", Kind::Table(&SHAPE), "A simple solid, in place of mass, com and inertia."),
+        key("lumped", Kind::Rows(&LUMPED), "Point masses."),
+        key("grouped", Kind::Flag, "The parameters are grouped (base) parameters: no check that a body can have them."),
+        key("beam", Kind::Table(&BEAM), "A flexible beam; its mass comes from section and material."),
+        key("modal", Kind::Table(&MODAL), "A flexible body from a modal analysis."),
+    ],
+    free: None,
+};
+
+static MDH: Section = Section {
+    title: "mdh",
+    doc: "`Rz(gamma) Tz(b) Rx(alpha) Tx(d) Rz(theta) Tz(r)`; the constant part of theta (R) or r (P) is the joint's zero.",
+    keys: &[
+        key("gamma", Kind::Number(Unit::Angle), "About the parent's z."),
+        key("b", Kind::Number(Unit::Length), "Along the parent's z."),
+        key("alpha", Kind::Number(Unit::Angle), "About the new x."),
+        key("d", Kind::Number(Unit::Length), "Along the new x."),
+        key("theta", Kind::Number(Unit::Angle), "About the joint axis z."),
+        key("r", Kind::Number(Unit::Length), "Along the joint axis z."),
+    ],
+    free: None,
+};
+
+static BAR: Section = Section {
+    title: "bar",
+    doc: "The bar of an ideal parallelogram: it turns by q about `axis`, and the body at its end turns back by q.",
+    keys: &[
+        must("vector", Kind::Numbers(Unit::Length, 3), "From the joint to the end of the bar, at q = 0."),
+        key("mass", Kind::Number(Unit::Mass), "Mass of the bars together."),
+        key("com", Kind::Numbers(Unit::Length, 3), "Centre of mass."),
+        key("first_moment", Kind::Numbers(Unit::FirstMoment, 3), "Mass times centre of mass."),
+        key("inertia", Kind::Table(&INERTIA), "Rotational inertia."),
+        key("shape", Kind::Table(&SHAPE), "A simple solid."),
+        key("lumped", Kind::Rows(&LUMPED), "Point masses."),
+        key("grouped", Kind::Flag, "Grouped parameters."),
+    ],
+    free: None,
+};
+
+static INERTIA: Section = Section {
+    title: "inertia",
+    doc: "Entries of the inertia matrix; off-diagonal entries carry the minus sign (xy = -∫ x y dm).",
+    keys: &[
+        must("at", Kind::OneOf(&["origin", "com"]), "Taken at the origin of the body frame or at the centre of mass."),
+        key("xx", Kind::Number(Unit::Inertia), "Entry xx."),
+        key("yy", Kind::Number(Unit::Inertia), "Entry yy."),
+        key("zz", Kind::Number(Unit::Inertia), "Entry zz."),
+        key("xy", Kind::Number(Unit::Inertia), "Entry xy."),
+        key("xz", Kind::Number(Unit::Inertia), "Entry xz."),
+        key("yz", Kind::Number(Unit::Inertia), "Entry yz."),
+    ],
+    free: None,
+};
+
+static SHAPE: Section = Section {
+    title: "shape",
+    doc: "A solid that runs along x from the frame origin (a sphere has its centre there), of uniform density.",
+    keys: &[
+        key("box", Kind::Numbers(Unit::Length, 3), "Length along x, width along y, height along z."),
+        key("cylinder", Kind::Numbers(Unit::Length, 2), "Length along x, diameter."),
+        key("tube", Kind::Numbers(Unit::Length, 3), "Length along x, outer and inner diameter."),
+        key("sphere", Kind::Number(Unit::Length), "Diameter."),
+        key("density", Kind::Number(Unit::Density), "Density; or give the `mass` of the body."),
+        key("frame", Kind::Table(&FRAME), "Where the solid starts, if not at the frame origin."),
+    ],
+    free: None,
+};
+
+static LUMPED: Section = Section {
+    title: "lumped",
+    doc: "A point mass on the body.",
+    keys: &[
+        key("point", Kind::Numbers(Unit::Length, 3), "Where; the frame origin unless given."),
+        must("mass", Kind::Number(Unit::Mass), "How much."),
+    ],
+    free: None,
+};
+
+static FRICTION: Section = Section {
+    title: "friction",
+    doc: "`viscous q̇ + coulomb sign(q̇)`, and with `static` the Stribeck term `(static - coulomb) sign(q̇) exp(-decay |q̇|)`.",
+    keys: &[
+        key("viscous", Kind::Number(Unit::Viscous), "Viscous coefficient."),
+        key("coulomb", Kind::Number(Unit::Effort), "Coulomb level."),
+        key("static", Kind::Number(Unit::Effort), "Break-away level."),
+        key("decay", Kind::Number(Unit::Decay), "Decay of the Stribeck term."),
+    ],
+    free: None,
+};
+
+static DRIVE: Section = Section {
+    title: "drive",
+    doc: "What drives a joint. An empty table is enough.",
+    keys: &[
+        key("kind", Kind::OneOf(&["motor", "clutch"]), "A motor unless given; a clutch drives or holds."),
+        key("rotor_inertia", Kind::Number(Unit::RotorInertia), "Inertia of the rotor seen by the joint, N² I_m."),
+        key("friction", Kind::Table(&FRICTION), "Friction on the motor side."),
+        key("stiffness", Kind::Number(Unit::Stiffness), "Stiffness of the transmission; rigid unless given."),
+        key("effort", Kind::Number(Unit::Effort), "Largest effort."),
+        key("speed", Kind::Number(Unit::Speed), "Largest speed."),
+    ],
+    free: None,
+};
+
+static CLOSURE: Section = Section {
+    title: "closure",
+    doc: "A joint that closes a loop: it is cut and never becomes a coordinate, unless it has friction, stiffness or a range.",
+    keys: &[
+        key("name", Kind::Text, "Name of the joint; needed when it becomes a coordinate."),
+        must("joint", Kind::OneOf(CLOSURE_JOINTS), "fixed, R, P, U, S or C."),
+        must("a", Kind::Table(&SIDE), "One side."),
+        must("b", Kind::Table(&SIDE), "The other side."),
+        key("range", Kind::Numbers(Unit::Position, 2), "Lowest and highest coordinate (R and P)."),
+        key("friction", Kind::Table(&FRICTION), "Friction of the joint."),
+        key("stiffness", Kind::Number(Unit::Stiffness), "Spring of the joint."),
+    ],
+    free: None,
+};
+
+static SIDE: Section = Section {
+    title: "a side of a closure",
+    doc: "A frame on a body: at `point` of `frame`, with the joint axis `axis`.",
+    keys: &[
+        must("body", Kind::Text, "Body: `base`, `platform` or another."),
+        key("frame", Kind::Table(&FRAME), "Frame on the body."),
+        key("point", Kind::Point, "Origin in that frame, or the name of a point of a modal body."),
+        key("axis", Kind::Numbers(Unit::Pure, 3), "Axis of the joint on this side; z unless given."),
+    ],
+    free: None,
+};
+
+static COUPLING: Section = Section {
+    title: "coupling",
+    doc: "A linear relation between joints: `{ \"14\" = 1, \"13\" = 1 }` means q14 + q13 = constant.",
+    keys: &[],
+    free: Some(&ANY),
+};
+
+static TEMPLATES: Section = Section {
+    title: "[template]",
+    doc: "Templates by name.",
+    keys: &[],
+    free: Some(&TEMPLATE_KIND),
+};
+
+static TEMPLATE: Section = Section {
+    title: "a template",
+    doc: "Rows written once and used for several legs.",
+    keys: &[
+        key("needs", Kind::Texts, "Names of the numbers each leg gives."),
+        key("let", Kind::Table(&LET), "Numbers derived from them."),
+        key("body", Kind::Rows(&BODY), "Bodies of the leg."),
+        key("closure", Kind::Rows(&CLOSURE), "Closures of the leg."),
+        key("coupling", Kind::Rows(&COUPLING), "Couplings of the leg."),
+        key("near", Kind::Table(&NEAR), "Joints near which the working mode is chosen."),
+    ],
+    free: None,
+};
+
+static LET: Section = Section { title: "let", doc: "Derived numbers by name.", keys: &[], free: Some(&ANY) };
+
+static LEGS: Section = Section {
+    title: "[legs]",
+    doc: "Legs by key. The key is the leg's name and replaces `{leg}`.",
+    keys: &[],
+    free: Some(&LEG_KIND),
+};
+
+static LEG: Section = Section {
+    title: "a leg",
+    doc: "An instance of a template, with the numbers it needs.",
+    keys: &[must("template", Kind::Text, "Name of the template.")],
+    free: Some(&ANY),
+};
+
+static ACTUATION: Section = Section {
+    title: "[actuation]",
+    doc: "Sets of driven joints by name, when not all drives work at once.",
+    keys: &[],
+    free: Some(&TEXTS),
+};
+
+static MATERIALS: Section =
+    Section { title: "[material]", doc: "Materials by name.", keys: &[], free: Some(&MATERIAL_KIND) };
+
+static MATERIAL: Section = Section {
+    title: "a material",
+    doc: "Isotropic and linear.",
+    keys: &[
+        must("E", Kind::Number(Unit::Pressure), "Young's modulus."),
+        key("G", Kind::Number(Unit::Pressure), "Shear modulus; or give `nu`."),
+        key("nu", Kind::Number(Unit::Pure), "Poisson's ratio, in place of `G`: G = E/(2(1 + nu))."),
+        must("density", Kind::Number(Unit::Density), "Density."),
+    ],
+    free: None,
+};
+
+static SECTIONS: Section = Section { title: "[section]", doc: "Sections by name.", keys: &[], free: Some(&SECTION_KIND) };
+
+static SECTION: Section = Section {
+    title: "a section",
+    doc: "Beam section with principal axes y and z: `Iy = ∫ z² dA`, `Iz = ∫ y² dA`.",
+    keys: &[
+        key("A", Kind::Number(Unit::Area), "Area."),
+        key("Iy", Kind::Number(Unit::SecondMoment), "Second moment about y."),
+        key("Iz", Kind::Number(Unit::SecondMoment), "Second moment about z."),
+        key("J", Kind::Number(Unit::SecondMoment), "Torsion constant."),
+        key("Ip", Kind::Number(Unit::SecondMoment), "Polar moment; Iy + Iz unless given."),
+        key("rectangle", Kind::Numbers(Unit::Length, 2), "Width along y and height along z, in place of the numbers."),
+        key("tube", Kind::Numbers(Unit::Length, 2), "Outer and inner diameter, in place of the numbers."),
+        key("circle", Kind::Number(Unit::Length), "Diameter, in place of the numbers."),
+    ],
+    free: None,
+};
+
+static ELASTIC: Section = Section {
+    title: "[elastic]",
+    doc: "Choices for the elastic models.",
+    keys: &[
+        key("dimension", Kind::Count, "3, or 2 for planar beams (three coordinates per element)."),
+        key("damping", Kind::Number(Unit::Pure), "Damping ratio of every mode."),
+        key("hold", Kind::Texts, "Joints held when frequencies are computed; the driven ones unless given."),
+        key("dependent", Kind::Texts, "Coordinates to eliminate, when the default choice is not wanted."),
+    ],
+    free: None,
+};
+
+static BEAM: Section = Section {
+    title: "beam",
+    doc: "A straight beam from the body's origin. Attachments between its ends become nodes.",
+    keys: &[
+        must("to", Kind::Numbers(Unit::Length, 3), "Far end in the body's frame."),
+        must("section", Kind::Text, "Name of a section."),
+        must("material", Kind::Text, "Name of a material."),
+        key("elements", Kind::Count, "Elements per segment between attachments; 1 unless given."),
+        key("up", Kind::Numbers(Unit::Pure, 3), "Direction of the section's z axis; the body's z unless given."),
+        key("shear", Kind::Flag, "Timoshenko shear; off unless given."),
+        key("rotary_inertia", Kind::Flag, "Rotary inertia of the section in bending; on unless given."),
+    ],
+    free: None,
+};
+
+static MODAL: Section = Section {
+    title: "modal",
+    doc: "A body given by the results of a modal analysis: nodes, masses, modes and named points, in a JSON file.",
+    keys: &[must("file", Kind::Text, "Path of the file, relative to the robot file.")],
+    free: None,
+};

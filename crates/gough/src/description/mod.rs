@@ -1,0 +1,30 @@
+//! Stage 1: a robot file becomes a checked description. Spans are kept, units resolved, expressions kept alive.
+
+mod check;
+mod definitions;
+mod elastic;
+mod fault;
+mod formula;
+mod grammar;
+mod mass;
+mod placement;
+mod read;
+mod robot;
+mod rows;
+mod schema;
+mod source;
+mod units;
+
+pub use definitions::{Definitions, Parameter};
+pub use elastic::{Beam, Elastic, Material, Modal, Mode, ModalPoint, Section, SectionProperties};
+pub use fault::{BadRobot, Diagnostic, Fault, Span, line_column, nearest};
+pub use formula::Formula;
+pub use mass::{MassData, Shape};
+pub use placement::{Frame, Placement, align};
+pub use read::{LARGEST, Options, read};
+pub use robot::{
+    ActuationSet, Bar, Body, Closure, ClosureJoint, Coordinate, Coordinates, Coupling, Description, Drive, DriveKind,
+    Flexible, Friction, Joint, Name, Platform, Side,
+};
+pub use schema::{reference_page, schema};
+pub use units::Dimension;

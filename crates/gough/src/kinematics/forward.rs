@@ -1,0 +1,354 @@
+//! Forward geometry: from the active joints to the platform, section 7, in every assembly mode that is found.
+
+use super::closure::gap;
+use super::error::SolveError;
+use super::geometry::solve_blocks;
+use super::inverse::{Posture, inverse, joint_value, scatter};
+use super::modes::WorkingMode;
+use super::newton::{self, CLOSED, Unknowns};
+use super::platform::home_pose;
+use super::positions::{JointPosition, Positions, pose_bodies};
+use super::rods::{self, Locked};
+use crate::linalg::dense::{Matrix, solve_spd};
+use crate::model::{CoordId, Model, Node};
+use crate::spatial::orientation::{from_axis_angle, from_quaternion, wrap};
+use crate::spatial::{Pose, Vec3};
+use rand::{RngExt, SeedableRng};
+use rand_pcg::Pcg64Mcg;
+
+/// The assembly modes for given active joints.
+#[derive(Clone, Debug)]
+pub struct Assemblies {
+    /// One closed posture per assembly mode.
+    pub postures: Vec<Posture>,
+    /// Whether they are proven to be all.
+    pub complete: bool,
+}
+
+/// Random starts of the search when there is no closed form.
+const STARTS: usize = 300;
+
+/// All assembly modes that are found for the active joints, in the order of [`crate::model::Topology::active`]. `prefer`
+/// chooses where several working modes of the legs fit the same joints and pose.
+pub fn assemblies(model: &Model<f64>, active: &[f64], prefer: &WorkingMode) -> Result<Assemblies, SolveError> {
+    let mut pos = Positions::new(model);
+    set_active(model, active, &mut pos)?;
+    pos.X_WE = home_pose(model);
+    let mut search = Search { model, active, prefer, start: pos, found: Vec::new(), nearest: f64::INFINITY };
+    let complete = search.run();
+    if search.found.is_empty() {
+        return Err(SolveError::NoAssembly { by: search.nearest.min(1e300) });
+    }
+    Ok(Assemblies { postures: search.found, complete })
+}
+
+/// The posture for the active joints in the assembly mode of `near`: followed there in steps.
+pub fn forward(model: &Model<f64>, active: &[f64], near: &Posture) -> Result<Posture, SolveError> {
+    let mut at = near.positions().clone();
+    let start: Vec<f64> = model.topology().active.iter().map(|c| joint_value(model, &at, *c)).collect();
+    check_count(model, active)?;
+    let distance: Vec<f64> = model.topology().active.iter().enumerate().map(|(i, c)| difference(model, *c, active[i], start[i])).collect();
+    let (mut done, mut step) = (0.0_f64, 1.0_f64);
+    let mut tries = 0;
+    while done < 1.0 {
+        tries += 1;
+        let target = (done + step).min(1.0);
+        let mut trial = at.clone();
+        for (i, c) in model.topology().active.iter().enumerate() {
+            trial.joints[*c] = JointPosition::of(start[i] + target * distance[i]);
+        }
+        let outcome = newton::assemble(model, &Unknowns::forward(model), &mut trial);
+        let jumped = moved(model, &at, &trial) > 0.5;
+        if outcome.residual <= CLOSED && (!jumped || step < 1e-3) {
+            at = trial;
+            done = target;
+            step *= 2.0;
+        } else {
+            step *= 0.5;
+        }
+        if step < 1e-6 || tries > 400 {
+            return Err(SolveError::NotConverged { iterations: tries, residual: outcome.residual });
+        }
+    }
+    complete_posture(model, active, near.mode(), &at)
+}
+
+/// How far a posture went, in length scales and radians.
+fn moved(model: &Model<f64>, a: &Positions<f64>, b: &Positions<f64>) -> f64 {
+    let joints = model.topology().coords.iter().map(|(c, coord)| {
+        if coord.slides {
+            (a.joints[c].value - b.joints[c].value).abs() / model.size()
+        } else {
+            let (s, t) = (a.joints[c].turn, b.joints[c].turn);
+            (s.cos - t.cos).hypot(s.sin - t.sin)
+        }
+    });
+    let platform = (a.X_WE.p - b.X_WE.p).norm() / model.size();
+    joints.fold(platform, f64::max)
+}
+
+fn check_count(model: &Model<f64>, active: &[f64]) -> Result<(), SolveError> {
+    let expected = model.topology().active.len();
+    if active.len() == expected {
+        Ok(())
+    } else {
+        Err(SolveError::WrongCount { what: "active joints", expected, found: active.len() })
+    }
+}
+
+fn set_active(model: &Model<f64>, active: &[f64], pos: &mut Positions<f64>) -> Result<(), SolveError> {
+    check_count(model, active)?;
+    for (c, q) in model.topology().active.iter().zip(active) {
+        if !q.is_finite() {
+            return Err(SolveError::NotAPose { reason: "a joint value is not finite".to_owned() });
+        }
+        pos.joints[*c] = JointPosition::of(*q);
+    }
+    Ok(())
+}
+
+fn difference(model: &Model<f64>, c: CoordId, a: f64, b: f64) -> f64 {
+    let coord = &model.topology().coords[c];
+    if coord.slides || coord.counted { a - b } else { wrap(a - b) }
+}
+
+struct Search<'a> {
+    model: &'a Model<f64>,
+    active: &'a [f64],
+    prefer: &'a WorkingMode,
+    start: Positions<f64>,
+    found: Vec<Posture>,
+    /// The smallest gap met, in metres.
+    nearest: f64,
+}
+
+impl Search<'_> {
+    /// Try the closed forms, then Newton from many starts; whether the list is complete.
+    fn run(&mut self) -> bool {
+        if let Some(plan) = &self.model.topology().plan.forward {
+            let roots = plan.iter().map(|b| b.roots.len()).sum::<usize>();
+            for bits in 0..1_u32 << roots.min(16) {
+                let signs: Vec<f64> = (0..roots).map(|k| if bits >> k & 1 == 0 { 1.0 } else { -1.0 }).collect();
+                self.dyads(&signs);
+            }
+            return true;
+        }
+        let legs = rods::locked_legs(self.model, &self.start);
+        let home = home_pose(self.model);
+        if let Some(poses) = legs.as_ref().and_then(|l| rods::candidates(self.model, &home, l)) {
+            for pose in poses {
+                self.candidate(&pose);
+            }
+            return true;
+        }
+        match legs {
+            Some(legs) if legs.len() >= 6 && legs.iter().all(|l| matches!(l, Locked::Rod { .. })) => self.hexapod(&legs),
+            _ => self.newton(),
+        }
+        false
+    }
+
+    /// Chains between driven bodies, one after the other.
+    fn dyads(&mut self, signs: &[f64]) {
+        let model = self.model;
+        let plan = model.topology().plan.forward.as_deref().unwrap_or_default();
+        let mut pos = self.start.clone();
+        solve_blocks(model, plan, model.forward_blocks(), signs, &mut pos);
+        if !pos.joints.values().all(|j| j.value.is_finite() && j.turn.cos.is_finite()) {
+            return;
+        }
+        pose_bodies(model, &mut pos);
+        if let Some((c, closure)) = model.topology().closures.iter().find(|(_, c)| c.tool)
+            && let Node::Body(b) = closure.sides[0]
+        {
+            pos.X_WE.p = (pos.X_WB[b] * model.numbers().closures[c][0]).p;
+        }
+        self.keep(pos);
+    }
+
+    /// A pose from a closed form: polish it, and find the joints.
+    fn candidate(&mut self, pose: &Pose<f64>) {
+        let mut pos = self.start.clone();
+        pos.X_WE = *pose;
+        // Joints as near as the legs come in any mode, then Newton on everything.
+        let model = self.model;
+        let plan = &model.topology().plan;
+        let mut best: Option<(f64, Positions<f64>)> = None;
+        for mode in self.prefer.combinations() {
+            let mut trial = pos.clone();
+            solve_blocks(model, &plan.inverse, model.inverse_blocks(), &mode.signs, &mut trial);
+            let off: f64 = model
+                .topology()
+                .active
+                .iter()
+                .zip(self.active)
+                .map(|(c, q)| difference(model, *c, joint_value(model, &trial, *c), *q).abs())
+                .sum();
+            let finite = trial.joints.values().all(|j| j.value.is_finite() && j.turn.cos.is_finite());
+            if finite && best.as_ref().is_none_or(|(b, _)| off < *b) {
+                best = Some((off, trial));
+            }
+        }
+        let Some((_, mut trial)) = best else { return };
+        for (c, q) in model.topology().active.iter().zip(self.active) {
+            trial.joints[*c] = JointPosition::of(*q);
+        }
+        let outcome = newton::assemble(model, &Unknowns::forward(model), &mut trial);
+        self.nearest = self.nearest.min(outcome.residual * model.length());
+        if outcome.residual <= CLOSED {
+            self.keep(trial);
+        }
+    }
+
+    /// Six or more rods on a free platform: Newton on the six distances from random poses.
+    fn hexapod(&mut self, legs: &[Locked]) {
+        let mut random = Pcg64Mcg::seed_from_u64(0x676f_7567_68);
+        let home = home_pose(self.model);
+        let mut seen: Vec<Pose<f64>> = Vec::new();
+        for k in 0..4 * STARTS {
+            let mut pose = home;
+            if k > 0 {
+                let reach = 2.0 * self.model.size();
+                pose.p += Vec3::from_fn(|_, _| random.random_range(-reach..reach));
+                let q: [f64; 4] = [0; 4].map(|_| random.random_range(-1.0..1.0));
+                let n = q.iter().map(|x| x * x).sum::<f64>().sqrt().max(1e-9);
+                pose.R = from_quaternion(q.map(|x| x / n));
+            }
+            let Some(pose) = rods_to_pose(legs, pose, self.model.length()) else { continue };
+            let known = seen.iter().any(|s| (s.p - pose.p).norm() < 1e-6 * self.model.size() && (s.R.0 - pose.R.0).norm() < 1e-6);
+            if !known {
+                seen.push(pose);
+                self.candidate(&pose);
+            }
+        }
+    }
+
+    /// No closed form at all: Newton on everything from random joints and poses.
+    fn newton(&mut self) {
+        let model = self.model;
+        let mut random = Pcg64Mcg::seed_from_u64(0x676f_7567_68);
+        let unknowns = Unknowns::forward(model);
+        for k in 0..STARTS {
+            let mut pos = self.start.clone();
+            if k > 0 {
+                scatter(model, &unknowns.coords, &mut random, &mut pos);
+                let reach = 2.0 * model.size();
+                pos.X_WE.p += Vec3::from_fn(|_, _| random.random_range(-reach..reach));
+                let axis = Vec3::from_fn(|_, _| random.random_range(-1.0..1.0_f64));
+                let spatial = unknowns.platform.len() == 6;
+                if spatial && axis.norm() > 1e-3 {
+                    pos.X_WE.R = from_axis_angle(axis.normalize(), random.random_range(0.0..1.0)) * pos.X_WE.R;
+                }
+            }
+            let outcome = newton::assemble(model, &unknowns, &mut pos);
+            self.nearest = self.nearest.min(outcome.residual * model.length());
+            if outcome.residual <= CLOSED {
+                self.keep(pos);
+            }
+        }
+    }
+
+    /// Keep a closed posture that is new and that the platform claim allows.
+    fn keep(&mut self, pos: Positions<f64>) {
+        let model = self.model;
+        let (gap_m, gap_rad) = gap(model, &pos);
+        self.nearest = self.nearest.min(gap_m);
+        if gap_m > 1e-9 * model.size().max(1.0) || gap_rad > 1e-9 {
+            return;
+        }
+        let known = self.found.iter().any(|p| moved(model, p.positions(), &pos) < 1e-6);
+        if known {
+            return;
+        }
+        if let Ok(posture) = complete_posture(model, self.active, self.prefer, &pos)
+            && !self.found.iter().any(|p| moved(model, p.positions(), posture.positions()) < 1e-6)
+        {
+            self.found.push(posture);
+        }
+    }
+}
+
+/// The closed posture with the working mode that fits its joints; among several the preferred one.
+fn complete_posture(
+    model: &Model<f64>,
+    active: &[f64],
+    prefer: &WorkingMode,
+    pos: &Positions<f64>,
+) -> Result<Posture, SolveError> {
+    let fits = |posture: &Posture| {
+        model.topology().active.iter().zip(active).all(|(c, q)| {
+            let scale = if model.topology().coords[*c].slides { model.size() } else { 1.0 };
+            difference(model, *c, joint_value(model, posture.positions(), *c), *q).abs() < 1e-6 * scale
+        }) && moved(model, posture.positions(), pos) < 1e-5
+    };
+    let modes = std::iter::once(prefer.clone()).chain(prefer.combinations());
+    for mode in modes {
+        if let Ok(posture) = inverse(model, &pos.X_WE, &mode)
+            && fits(&posture)
+        {
+            return Ok(posture);
+        }
+    }
+    // Legs without closed form, or a branch that is no mode: the posture is closed all the same.
+    super::platform::check_pose(model, &pos.X_WE)?;
+    Ok(Posture::new(pos.clone(), prefer.clone()))
+}
+
+/// Newton on `|p + R b - c|² = ρ²` for six or more rods, damped.
+fn rods_to_pose(legs: &[Locked], mut pose: Pose<f64>, length: f64) -> Option<Pose<f64>> {
+    let mut damping = 1e-3;
+    let (mut rows, mut cost) = distances(legs, &pose, length);
+    for _ in 0..80 {
+        if cost < 1e-24 {
+            return Some(pose);
+        }
+        let mut normal = Matrix::zeros(6, 6);
+        let mut rhs = vec![0.0; 6];
+        for (row, r) in &rows {
+            for i in 0..6 {
+                rhs[i] -= row[i] * r;
+                for j in 0..=i {
+                    normal[(i, j)] += row[i] * row[j];
+                }
+            }
+        }
+        for i in 0..6 {
+            normal[(i, i)] += damping * normal[(i, i)].max(1e-6);
+        }
+        let step = solve_spd(&normal, &rhs)?;
+        let w = Vec3::new(step[3], step[4], step[5]);
+        let mut trial = pose;
+        trial.p += Vec3::new(step[0], step[1], step[2]) * length;
+        if w.norm() > 0.0 {
+            trial.R = from_axis_angle(w.normalize(), w.norm().min(1.0)) * trial.R;
+        }
+        let (new_rows, new_cost) = distances(legs, &trial, length);
+        if new_cost < cost {
+            (pose, rows, cost) = (trial, new_rows, new_cost);
+            damping *= 0.1;
+        } else {
+            damping *= 8.0;
+        }
+        if damping > 1e9 {
+            return None;
+        }
+    }
+    (cost < 1e-18).then_some(pose)
+}
+
+/// Scaled rows and residuals of the rods, and the sum of squares.
+fn distances(legs: &[Locked], pose: &Pose<f64>, length: f64) -> (Vec<([f64; 6], f64)>, f64) {
+    let mut rows = Vec::with_capacity(legs.len());
+    let mut cost = 0.0;
+    for leg in legs {
+        let Locked::Rod { centre, point, length: rho } = leg else { continue };
+        let arm = pose.R.apply(*point);
+        let d = pose.p + arm - centre;
+        let r = (d.norm_squared() - rho * rho) / (2.0 * rho * length);
+        let u = d / *rho;
+        let m = arm.cross(&u) / length;
+        rows.push(([u.x, u.y, u.z, m.x, m.y, m.z], r));
+        cost += r * r;
+    }
+    (rows, cost)
+}

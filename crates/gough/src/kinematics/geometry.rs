@@ -1,0 +1,373 @@
+//! Closed forms of chains, section 6: one function per step, straight-line in any scalar.
+//!
+//! The target, a point that the last joints of the chain turn about, is carried through the joints: `t` is where it
+//! stands as seen from the joint that is solved next, and `R` the rotation of the end body seen from there. Each square
+//! root takes its sign from the working mode and leaves its discriminant in the margins; nothing is compared.
+
+use super::positions::{JointPosition, Positions, pose_body};
+use crate::model::{Block, BlockPlan, Cross, Model, Motion, Slot, Step};
+use crate::scalar::Real;
+use crate::spatial::{Pose, Rotation, Turn, Vec3, vec3};
+
+/// Solve the blocks of a plan in order. `signs` has one entry, ±1, per root of the plan; joints of blocks that are left
+/// to Newton are not touched.
+pub fn solve_blocks<S: Real>(
+    model: &Model<S>,
+    plans: &[BlockPlan],
+    blocks: &[Block<S>],
+    signs: &[f64],
+    pos: &mut Positions<S>,
+) {
+    let (mut root, mut margin) = (0, 0);
+    for (i, (plan, block)) in plans.iter().zip(blocks).enumerate() {
+        let signs = &signs[root..root + plan.roots.len()];
+        pos.misses[i] = solve_block(model, plan, block, signs, margin, pos);
+        root += plan.roots.len();
+        margin += block.steps.len();
+    }
+}
+
+/// Solve one block; by how far the tip misses the target. `margin` is the index of the block's first margin.
+pub fn solve_block<S: Real>(
+    model: &Model<S>,
+    plan: &BlockPlan,
+    block: &Block<S>,
+    signs: &[f64],
+    margin: usize,
+    pos: &mut Positions<S>,
+) -> Vec3<S> {
+    for &b in &plan.pose_first {
+        pose_body(model, b, pos);
+    }
+    if block.steps.is_empty() {
+        return Vec3::zeros();
+    }
+    let (start, end) = (pos.node(block.ends[0]), pos.node(block.ends[1]));
+    let mut walk = Walk {
+        t: start.apply_inv(end * block.target),
+        R: if block.oriented { start.R.inverse() * end.R } else { Rotation::identity() },
+        opposite: || start.apply_inv(end * opposite(block)),
+        oriented: block.oriented,
+        signs,
+        pos,
+        joint: 0,
+        margin,
+    };
+    let mut miss = walk.t - block.tip;
+    for (i, step) in block.steps.iter().enumerate() {
+        walk.step(step);
+        if i + 1 == block.positioning {
+            miss = walk.t - block.tip;
+        }
+        walk.margin += 1;
+    }
+    export(block, start, pos);
+    miss
+}
+
+/// Hinge of the bar opposite to a parallel dyad, on the end node.
+fn opposite<S: Real>(block: &Block<S>) -> Vec3<S> {
+    block
+        .steps
+        .iter()
+        .find_map(|s| if let Step::ReachParallel { opposite, .. } = s { Some(*opposite) } else { None })
+        .unwrap_or_else(Vec3::zeros)
+}
+
+/// Poses of bodies on the chain that later blocks start from.
+fn export<S: Real>(block: &Block<S>, start: Pose<S>, pos: &mut Positions<S>) {
+    for (body, joints, behind) in &block.exports {
+        let mut X = start;
+        for k in 0..*joints {
+            let joint = pos.chain[k];
+            X = X * block.between[k];
+            X = match block.joints[k].0 {
+                Motion::Turn => X.turned(joint.turn),
+                Motion::Slide => X.slid(joint.value),
+                Motion::Ball => X,
+            };
+        }
+        pos.X_WB[*body] = X * *behind;
+    }
+}
+
+/// Joints of a chain solved one after the other.
+struct Walk<'a, S: Real, F: Fn() -> Vec3<S>> {
+    /// The target seen from behind the last solved joint.
+    t: Vec3<S>,
+    /// The end body seen from there.
+    R: Rotation<S>,
+    /// The hinge of the opposite bar seen from the start, for parallel dyads.
+    opposite: F,
+    oriented: bool,
+    signs: &'a [f64],
+    pos: &'a mut Positions<S>,
+    /// Joints solved so far.
+    joint: usize,
+    margin: usize,
+}
+
+impl<S: Real, F: Fn() -> Vec3<S>> Walk<'_, S, F> {
+    fn step(&mut self, step: &Step<S>) {
+        self.pos.margins[self.margin] = S::one();
+        match step {
+            Step::Pass { C, motion, joint } => self.known(C, *motion, *joint),
+            Step::Slide { C, joint, k } => {
+                self.cross(C);
+                let q = self.t.z - *k;
+                self.slid(*joint, q);
+            }
+            Step::Aim { C, joint, p, p2 } => {
+                self.cross(C);
+                self.turned(*joint, Turn::between(*p, self.t, *p2));
+            }
+            Step::ReachRR { C, joints, C1, p, l1_sq, l2_sq } => self.reach_rr(C, joints, C1, *p, *l1_sq, *l2_sq),
+            Step::ReachParallel { C, joints, C1, p, l1_sq, l2_sq, .. } => {
+                self.reach_parallel(C, joints, C1, *p, *l1_sq, *l2_sq);
+            }
+            Step::ReachRP { C, joints, C1, g, s, g_s, offset_sq, sign } => {
+                self.reach_rp(C, joints, C1, *g, *s, *g_s, *offset_sq, *sign);
+            }
+            Step::ReachPR { C, joints, C1, p, s, l2_sq } => self.reach_pr(C, joints, C1, *p, *s, *l2_sq),
+            Step::ReachPP { C, joints, C1, p, a, b, b2 } => {
+                self.cross(C);
+                let d = self.t - *p;
+                let q2 = d.dot(b) / *b2;
+                self.slid(joints[0], d.z - q2 * a.z);
+                self.cross(C1);
+                self.slid(joints[1], q2);
+            }
+            Step::RodR { C, joint, c, l1_sq, k0 } => self.rod_r(C, *joint, *c, *l1_sq, *k0),
+            Step::RodP { C, joint, c, rod_sq } => self.rod_p(C, *joint, *c, *rod_sq),
+            Step::Point { C, joints, cross, d, flip } => {
+                self.cross(C);
+                self.point([joints[0], joints[1]], cross, *d, *flip);
+            }
+            Step::Strut { C, joints, cross, g, s, g_s, offset_sq, sign, flip, C2 } => {
+                self.cross(C);
+                let u = self.t - vec3(S::zero(), S::zero(), cross.z1);
+                let length = (u.dot(&u) - *offset_sq).sqrt();
+                let q3 = S::lit(*sign) * length - *g_s;
+                self.point([joints[0], joints[1]], cross, *g + *s * q3, *flip);
+                self.cross(C2);
+                self.slid(joints[2], q3);
+            }
+            Step::Orient1 { C, joint, d0 } => {
+                self.R = C.inverse() * self.R;
+                self.orient(*joint, *d0);
+            }
+            Step::Orient2 { C, joints, C1, d0, d2 } => {
+                self.R = C.inverse() * self.R;
+                let (k, m) = (C1.z(), self.R.apply(*d2));
+                self.orient_by(joints[0], Turn::between(k, m, k.x * k.x + k.y * k.y));
+                self.R = C1.inverse() * self.R;
+                self.orient(joints[1], *d0);
+            }
+            Step::Orient3 { C, joints, C1, C2, d0, d2, flip, mode } => {
+                self.R = C.inverse() * self.R;
+                let flip = if *mode { *flip * self.take_sign(Slot { coord: None, sign: 1.0 }) } else { *flip };
+                let (q1, q2) = self.pointing(C1, C2.z(), self.R.apply(*d2), flip);
+                self.orient_by(joints[0], q1);
+                self.R = C1.inverse() * self.R;
+                self.orient_by(joints[1], q2);
+                self.R = C2.inverse() * self.R;
+                self.orient(joints[2], *d0);
+            }
+        }
+    }
+
+    /// Step over a constant.
+    #[inline]
+    fn cross(&mut self, C: &Pose<S>) {
+        self.t = C.apply_inv(self.t);
+        if self.oriented {
+            self.R = C.R.inverse() * self.R;
+        }
+        self.pos.targets[self.margin] = self.t;
+    }
+
+    /// Write the result of a revolute joint and step behind it.
+    #[inline]
+    fn turned(&mut self, slot: Slot, turn: Turn<S>) {
+        self.t = turn.apply_inv(self.t);
+        self.orient_by(slot, turn);
+    }
+
+    /// The same for the rotation alone.
+    #[inline]
+    fn orient_by(&mut self, slot: Slot, turn: Turn<S>) {
+        if self.oriented {
+            self.R = Rotation::about_z(turn.inverse()) * self.R;
+        }
+        self.pos.chain[self.joint] = JointPosition::turned(turn);
+        self.joint += 1;
+        if let Some(c) = slot.coord {
+            let turn = if slot.sign > 0.0 { turn } else { turn.inverse() };
+            self.pos.joints[c] = JointPosition::turned(turn);
+        }
+    }
+
+    /// Write the result of a prismatic joint and step behind it.
+    #[inline]
+    fn slid(&mut self, slot: Slot, q: S) {
+        self.t.z -= q;
+        self.pos.chain[self.joint] = JointPosition::slid(q);
+        self.joint += 1;
+        if let Some(c) = slot.coord {
+            self.pos.joints[c] = JointPosition::slid(q * S::lit(slot.sign));
+        }
+    }
+
+    /// Step over a joint whose coordinate is known.
+    fn known(&mut self, C: &Pose<S>, motion: Motion, slot: Slot) {
+        self.cross(C);
+        let at = slot.coord.map_or_else(JointPosition::zero, |c| self.pos.joints[c]);
+        match motion {
+            Motion::Turn => self.turned(slot, if slot.sign > 0.0 { at.turn } else { at.turn.inverse() }),
+            Motion::Slide => self.slid(slot, at.value * S::lit(slot.sign)),
+            Motion::Ball => self.joint += 1,
+        }
+    }
+
+    /// The sign of the next root, turned when the chain runs against the joint.
+    #[inline]
+    fn take_sign(&mut self, slot: Slot) -> f64 {
+        let (first, rest) = self.signs.split_first().expect("one sign per root");
+        self.signs = rest;
+        first * slot.sign
+    }
+
+    /// `sign · √margin`.
+    #[inline]
+    fn root(&mut self, margin: S, sign: f64) -> S {
+        self.pos.margins[self.margin] = margin;
+        S::lit(sign) * margin.sqrt()
+    }
+
+    /// Two circles: where the second of two parallel axes must be, `B = (k t + h t⊥)/r²` with `k = B·t`, (7.15) without
+    /// half-angle tangents. `+` is counter-clockwise from the target.
+    #[inline]
+    fn circles(&mut self, k: S, l1_sq: S, sign: f64) -> Vec3<S> {
+        let t = self.t;
+        let r2 = t.x * t.x + t.y * t.y;
+        let h = self.root(l1_sq * r2 - k * k, sign);
+        let s = r2.recip();
+        vec3((k * t.x - h * t.y) * s, (k * t.y + h * t.x) * s, S::zero())
+    }
+
+    /// Planar two-link chain, (7.15)-(7.16).
+    #[inline]
+    fn reach_rr(&mut self, C: &Pose<S>, joints: &[Slot; 2], C1: &Pose<S>, p: Vec3<S>, l1_sq: S, l2_sq: S) {
+        self.cross(C);
+        let sign = self.take_sign(joints[0]);
+        let r2 = self.t.x * self.t.x + self.t.y * self.t.y;
+        let k = (r2 + l1_sq - l2_sq) * S::lit(0.5);
+        let B = self.circles(k, l1_sq, sign);
+        self.turned(joints[0], Turn::between(C1.p, B, l1_sq));
+        self.cross(C1);
+        self.turned(joints[1], Turn::between(p, self.t, l2_sq));
+    }
+
+    /// Two-link chain that completes a parallelogram: its first link is parallel to the line from the opposite hinge to
+    /// the target. Crossed: the mirror image at the line to the target.
+    fn reach_parallel(&mut self, C: &Pose<S>, joints: &[Slot; 2], C1: &Pose<S>, p: Vec3<S>, l1_sq: S, l2_sq: S) {
+        let D = C.apply_inv((self.opposite)());
+        self.cross(C);
+        let t = self.t;
+        let mut B = t - D;
+        if self.take_sign(Slot { coord: None, sign: 1.0 }) < 0.0 {
+            let along = (B.x * t.x + B.y * t.y) / (t.x * t.x + t.y * t.y);
+            B = t * (along + along) - B;
+        }
+        self.turned(joints[0], Turn::between(C1.p, B, l1_sq));
+        self.cross(C1);
+        self.turned(joints[1], Turn::between(p, self.t, l2_sq));
+    }
+
+    /// Planar strut that turns and extends, (7.20)-(7.21).
+    #[allow(clippy::too_many_arguments)] // the constants of one equation
+    fn reach_rp(
+        &mut self,
+        C: &Pose<S>,
+        joints: &[Slot; 2],
+        C1: &Pose<S>,
+        g: Vec3<S>,
+        s: Vec3<S>,
+        g_s: S,
+        offset_sq: S,
+        sign: f64,
+    ) {
+        self.cross(C);
+        let r2 = self.t.x * self.t.x + self.t.y * self.t.y;
+        let q = self.root(r2 - offset_sq, sign) - g_s;
+        self.turned(joints[0], Turn::between(g + s * q, self.t, r2));
+        self.cross(C1);
+        self.slid(joints[1], q);
+    }
+
+    /// Slider with a link in the plane.
+    fn reach_pr(&mut self, C: &Pose<S>, joints: &[Slot; 2], C1: &Pose<S>, p: Vec3<S>, s: Vec3<S>, l2_sq: S) {
+        self.cross(C);
+        let sign = self.take_sign(joints[0]);
+        let t = C1.apply_inv(self.t);
+        let across = s.x * t.y - s.y * t.x;
+        let q = s.x * t.x + s.y * t.y + self.root(l2_sq - across * across, sign);
+        self.slid(joints[0], q);
+        self.cross(C1);
+        self.turned(joints[1], Turn::between(p, self.t, l2_sq));
+    }
+
+    /// Crank that brings the ball `c` to the rod's length from the target: a sphere and a circle.
+    #[inline]
+    fn rod_r(&mut self, C: &Pose<S>, joint: Slot, c: Vec3<S>, l1_sq: S, k0: S) {
+        self.cross(C);
+        let sign = self.take_sign(joint);
+        let k = self.t.dot(&self.t) * S::lit(0.5) + k0 - self.t.z * c.z;
+        let B = self.circles(k, l1_sq, sign);
+        self.turned(joint, Turn::between(c, B, l1_sq));
+    }
+
+    /// Slider that does the same: a sphere and a line, (7.28).
+    #[inline]
+    fn rod_p(&mut self, C: &Pose<S>, joint: Slot, c: Vec3<S>, rod_sq: S) {
+        self.cross(C);
+        let sign = self.take_sign(joint);
+        let w = self.t - c;
+        let q = w.z + self.root(rod_sq - w.x * w.x - w.y * w.y, sign);
+        self.slid(joint, q);
+    }
+
+    /// Two crossing revolutes that turn `d`, from where they meet, onto the target.
+    #[inline]
+    fn point(&mut self, joints: [Slot; 2], cross: &Cross<S>, d: Vec3<S>, flip: f64) {
+        let u = self.t - vec3(S::zero(), S::zero(), cross.z1);
+        let (q1, q2) = self.pointing(&cross.C1.R, d, u, flip);
+        self.turned(joints[0], q1);
+        self.t = cross.C1.apply_inv(self.t);
+        if self.oriented {
+            self.R = cross.C1.R.inverse() * self.R;
+        }
+        self.turned(joints[1], q2);
+    }
+
+    /// `Rz(q1) C1 Rz(q2) d = u`: the z component gives q2, the others q1.
+    #[inline]
+    fn pointing(&mut self, C1: &Rotation<S>, d: Vec3<S>, u: Vec3<S>, flip: f64) -> (Turn<S>, Turn<S>) {
+        let (r31, r32, r33) = (C1.0[(2, 0)], C1.0[(2, 1)], C1.0[(2, 2)]);
+        let (A, B) = (r31 * d.x + r32 * d.y, r32 * d.x - r31 * d.y);
+        let D = A * A + B * B;
+        let k = u.z - r33 * d.z;
+        let h = self.root(D - k * k, flip);
+        let s = D.recip();
+        let q2 = Turn { cos: (A * k - B * h) * s, sin: (B * k + A * h) * s };
+        let w = C1.apply(q2.apply(d));
+        (Turn::between(w, u, u.x * u.x + u.y * u.y), q2)
+    }
+
+    /// `Rz(q) D = R`: q from the first column of `R Dᵀ`; `d0` is the first row of D.
+    #[inline]
+    fn orient(&mut self, slot: Slot, d0: Vec3<S>) {
+        let x = self.R.apply(d0);
+        self.orient_by(slot, Turn { cos: x.x, sin: x.y });
+    }
+}

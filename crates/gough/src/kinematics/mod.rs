@@ -1,0 +1,18 @@
+//! Stage 3: closure, inverse and forward geometry.
+
+pub mod closure;
+mod error;
+mod forward;
+pub mod geometry;
+mod inverse;
+mod modes;
+pub mod newton;
+pub mod platform;
+mod positions;
+pub mod rods;
+
+pub use error::SolveError;
+pub use forward::{Assemblies, assemblies, forward};
+pub use inverse::{Closed, Posture, inverse, inverse_in, joint_value, working_modes};
+pub use modes::{Branch, WorkingMode};
+pub use positions::{JointPosition, Positions, pose_bodies, pose_body};

@@ -1,0 +1,198 @@
+//! Working modes: which of the solutions of the inverse geometry is meant, leg by leg.
+
+use super::error::SolveError;
+use crate::model::{BlockPlan, LegId, Method, Root, Topology};
+
+/// One choice for every square root of the plan, and for every leg that Newton solves.
+#[derive(Clone, PartialEq, Debug)]
+pub struct WorkingMode {
+    /// ±1 per root, block after block.
+    pub(super) signs: Vec<f64>,
+    /// Per block: the branch of a leg without closed form.
+    pub(super) branches: Vec<Option<Branch>>,
+}
+
+/// A branch of a leg without closed form: sign of the determinant of its closures, then a number by its first active
+/// joint.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Branch {
+    /// Sign of the determinant.
+    pub positive: bool,
+    /// From 1, in the order of the first active joint.
+    pub number: usize,
+}
+
+/// Name of the only mode of a robot that has one.
+const SINGLE: &str = "single";
+
+impl WorkingMode {
+    /// All signs positive, first branches.
+    pub fn first(topology: &Topology) -> Self {
+        let plan = &topology.plan.inverse;
+        Self {
+            signs: vec![1.0; plan.iter().map(|b| b.roots.len()).sum()],
+            branches: plan.iter().map(|b| newton(b).then_some(Branch { positive: true, number: 1 })).collect(),
+        }
+    }
+
+    /// Number of signs.
+    pub fn roots(&self) -> usize {
+        self.signs.len()
+    }
+
+    /// Every combination of signs, `+` first; branches as in `self`.
+    pub fn combinations(&self) -> impl Iterator<Item = Self> + use<'_> {
+        let n = self.signs.len().min(20);
+        (0..1_u32 << n).map(move |bits| {
+            let mut mode = self.clone();
+            for (k, sign) in mode.signs.iter_mut().enumerate().take(n) {
+                *sign = if bits >> (n - 1 - k) & 1 == 0 { 1.0 } else { -1.0 };
+            }
+            mode
+        })
+    }
+
+    /// The name: signs leg by leg, commas between legs when one has more than one sign.
+    pub fn name(&self, topology: &Topology) -> String {
+        let legs: Vec<String> = topology.legs.ids().map(|leg| self.leg_name(topology, leg)).collect();
+        if legs.iter().all(String::is_empty) {
+            return SINGLE.to_owned();
+        }
+        let separator = if legs.iter().any(|l| l.len() > 1) { "," } else { "" };
+        let legs: Vec<&str> = legs.iter().map(|l| if l.is_empty() { "." } else { l }).collect();
+        legs.join(separator)
+    }
+
+    fn leg_name(&self, topology: &Topology, leg: LegId) -> String {
+        let mut name = String::new();
+        let mut root = 0;
+        for (i, block) in topology.plan.inverse.iter().enumerate() {
+            let signs = &self.signs[root..root + block.roots.len()];
+            root += block.roots.len();
+            if block.leg != leg {
+                continue;
+            }
+            for (kind, sign) in block.roots.iter().zip(signs) {
+                match (kind, *sign > 0.0) {
+                    (Root::Loop, true) => {} // a parallelogram may be left out
+                    (Root::Loop, false) => name.push('x'),
+                    (_, true) => name.push('+'),
+                    (_, false) => name.push('-'),
+                }
+            }
+            if let Some(branch) = self.branches[i] {
+                name.push(if branch.positive { '+' } else { '-' });
+                name.push_str(&branch.number.to_string());
+            }
+        }
+        name
+    }
+
+    /// Read a name: one text for all legs, or one per leg.
+    pub fn parse(topology: &Topology, texts: &[String]) -> Result<Self, SolveError> {
+        let whole = texts.join(",");
+        let fail = |reason: String| SolveError::UnknownMode { mode: whole.clone(), reason };
+        let first = Self::first(topology);
+        if whole == SINGLE && first.signs.is_empty() && first.branches.iter().all(Option::is_none) {
+            return Ok(first);
+        }
+        let legs: Vec<String> = match texts {
+            [one] if one.contains(',') => one.split(',').map(|s| s.trim().to_owned()).collect(),
+            [one] if topology.legs.len() != 1 => split_legs(one),
+            many => many.to_vec(),
+        };
+        if legs.len() != topology.legs.len() {
+            let expected = first.name(topology);
+            let reason = format!("it has signs for {} legs, the robot has {} (such as {expected})", legs.len(), topology.legs.len());
+            return Err(fail(reason));
+        }
+        let mut mode = first;
+        for (leg, text) in topology.legs.ids().zip(&legs) {
+            mode.set_leg(topology, leg, text).map_err(|reason| {
+                fail(format!("leg {}: {reason}", topology.legs[leg].name))
+            })?;
+        }
+        Ok(mode)
+    }
+
+    fn set_leg(&mut self, topology: &Topology, leg: LegId, text: &str) -> Result<(), String> {
+        let mut chars = text.chars().filter(|c| *c != '.').peekable();
+        let mut root = 0;
+        for (i, block) in topology.plan.inverse.iter().enumerate() {
+            let first = root;
+            root += block.roots.len();
+            if block.leg != leg {
+                continue;
+            }
+            for (k, kind) in block.roots.iter().enumerate() {
+                self.signs[first + k] = match (kind, chars.peek()) {
+                    (Root::Loop, Some('x' | 'p')) => {
+                        if chars.next() == Some('x') {
+                            -1.0
+                        } else {
+                            1.0
+                        }
+                    }
+                    (Root::Loop, _) => 1.0,
+                    (_, Some('+' | '-')) => {
+                        if chars.next() == Some('-') {
+                            -1.0
+                        } else {
+                            1.0
+                        }
+                    }
+                    (kind, found) => {
+                        let found = found.map_or_else(|| "the end".to_owned(), |c| format!("`{c}`"));
+                        return Err(format!("expected + or - for its {}, found {found}", describe(*kind)));
+                    }
+                };
+            }
+            if newton(block) {
+                self.branches[i] = Some(branch(&mut chars)?);
+            }
+        }
+        match chars.next() {
+            None => Ok(()),
+            Some(c) => Err(format!("`{c}` is one sign too many")),
+        }
+    }
+}
+
+fn branch(chars: &mut std::iter::Peekable<impl Iterator<Item = char>>) -> Result<Branch, String> {
+    let positive = match chars.next() {
+        Some('+') => true,
+        Some('-') => false,
+        _ => return Err("expected a sign and a number, such as +1".to_owned()),
+    };
+    let mut digits = String::new();
+    while let Some(c) = chars.peek().filter(|c| c.is_ascii_digit()) {
+        digits.push(*c);
+        chars.next();
+    }
+    let number = digits.parse().ok().filter(|n| *n > 0).ok_or("expected a number after the sign, such as +1")?;
+    Ok(Branch { positive, number })
+}
+
+/// A text without commas: one sign per leg, an `x` or `p` stays with the sign before it.
+fn split_legs(text: &str) -> Vec<String> {
+    let mut legs: Vec<String> = Vec::new();
+    for c in text.chars().filter(|c| !c.is_whitespace()) {
+        match legs.last_mut() {
+            Some(last) if c == 'x' || c == 'p' || c.is_ascii_digit() => last.push(c),
+            _ => legs.push(c.to_string()),
+        }
+    }
+    legs
+}
+
+fn newton(block: &BlockPlan) -> bool {
+    matches!(block.method, Method::Newton { .. })
+}
+
+fn describe(root: Root) -> &'static str {
+    match root {
+        Root::Elbow => "elbow",
+        Root::Slider => "slider",
+        Root::Loop => "inner loop",
+    }
+}

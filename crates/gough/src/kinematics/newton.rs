@@ -1,0 +1,332 @@
+//! Assembly by Newton's method: joints, and if asked the platform, that close the loops, from any start. `f64` only;
+//! [`polish`] repeats the last step in any scalar.
+
+use super::closure::{joint_twist, movers, rows};
+use super::positions::{Positions, pose_bodies};
+use crate::linalg::dense::{Matrix, solve_spd, svd};
+use crate::linalg::small::{Dense, PivotOrder};
+use crate::description::Coordinate;
+use crate::model::{ClosureId, CoordId, Model, Node};
+use crate::scalar::Real;
+use crate::spatial::{Pose, Rotation, Turn, Twist, Vec3};
+
+/// A way the platform may move.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum PlatformMotion {
+    /// Along world axis 0, 1 or 2, or (3, 4, 5) about it.
+    Axis(usize),
+    /// Along or about a coordinate, the other coordinates keeping their values.
+    Coordinate(Coordinate),
+}
+
+impl PlatformMotion {
+    fn is_length(self) -> bool {
+        match self {
+            PlatformMotion::Axis(k) => k < 3,
+            PlatformMotion::Coordinate(c) => !c.is_angle(),
+        }
+    }
+
+    /// Unit motion at the platform origin.
+    fn twist<S: Real>(self, X_WE: &Pose<S>) -> Twist<S> {
+        let turning = |w: Vec3<S>| Twist { v: Vec3::zeros(), w };
+        match self {
+            PlatformMotion::Coordinate(Coordinate::Rx) => turning(X_WE.R.column(0)),
+            PlatformMotion::Coordinate(Coordinate::Ry) => turning(pitch_axis(X_WE)),
+            PlatformMotion::Coordinate(c) => PlatformMotion::Axis(c.index()).twist(X_WE),
+            PlatformMotion::Axis(k) => {
+                let mut t = [S::zero(); 6];
+                t[k] = S::one();
+                Twist::from_array(t)
+            }
+        }
+    }
+
+    /// Move by a scaled step.
+    fn advance<S: Real>(self, step: S, length: f64, X_WE: &mut Pose<S>) {
+        let t = Turn::identity().advance(step);
+        match self {
+            PlatformMotion::Coordinate(Coordinate::Rx) => X_WE.R = X_WE.R * Rotation::about_x(t),
+            PlatformMotion::Coordinate(Coordinate::Ry) => {
+                // In the frame turned by yaw the pitch axis is y.
+                let y = pitch_axis(X_WE);
+                let yaw = Rotation::about_z(Turn { cos: y.y, sin: -y.x });
+                X_WE.R = yaw * Rotation::about_y(t) * yaw.inverse() * X_WE.R;
+            }
+            PlatformMotion::Coordinate(c) => PlatformMotion::Axis(c.index()).advance(step, length, X_WE),
+            PlatformMotion::Axis(3) => X_WE.R = Rotation::about_x(t) * X_WE.R,
+            PlatformMotion::Axis(4) => X_WE.R = Rotation::about_y(t) * X_WE.R,
+            PlatformMotion::Axis(5) => X_WE.R = Rotation::about_z(t) * X_WE.R,
+            PlatformMotion::Axis(k) => X_WE.p[k] += step * S::lit(length),
+        }
+    }
+}
+
+/// `Rz(yaw) y`.
+fn pitch_axis<S: Real>(X_WE: &Pose<S>) -> Vec3<S> {
+    let x = X_WE.R.column(0);
+    let n = (x.x * x.x + x.y * x.y).sqrt().recip();
+    Vec3::new(-x.y * n, x.x * n, S::zero())
+}
+
+/// What may move so that loops close.
+#[derive(Clone, Debug, Default)]
+pub struct Unknowns {
+    /// Joint coordinates.
+    pub coords: Vec<CoordId>,
+    /// Platform motions.
+    pub platform: Vec<PlatformMotion>,
+    /// The loops to close.
+    pub closures: Vec<ClosureId>,
+}
+
+/// How an assembly ended.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Outcome {
+    /// Largest row that remains, lengths divided by the length scale.
+    pub residual: f64,
+    /// Steps taken.
+    pub iterations: u32,
+}
+
+/// A residual below this, lengths divided by the length scale, is closed.
+pub const CLOSED: f64 = 1e-12;
+const MOST_ITERATIONS: u32 = 120;
+
+impl Unknowns {
+    /// Everything moves except the active joints: forward geometry.
+    pub fn forward<S: Real>(model: &Model<S>) -> Self {
+        let topology = model.topology();
+        let platform = match (&topology.platform.coordinates, topology.platform.tool) {
+            (_, Some(_)) => topology.platform.independent.iter().map(|c| PlatformMotion::Coordinate(*c)).collect(),
+            _ => (0..6).map(PlatformMotion::Axis).collect(),
+        };
+        Self { coords: topology.passive.clone(), platform, closures: topology.closures.ids().collect() }
+    }
+
+    /// All joints and the dependent platform coordinates: inverse geometry without closed forms.
+    pub fn inverse<S: Real>(model: &Model<S>, given: &[CoordId]) -> Self {
+        let topology = model.topology();
+        Self {
+            coords: topology.coords.ids().filter(|c| !given.contains(c)).collect(),
+            platform: topology.platform.dependent.iter().map(|c| PlatformMotion::Coordinate(*c)).collect(),
+            closures: topology.closures.ids().collect(),
+        }
+    }
+
+    /// Everything moves.
+    pub fn all<S: Real>(model: &Model<S>) -> Self {
+        let mut unknowns = Self::forward(model);
+        unknowns.coords = model.topology().coords.ids().collect();
+        unknowns
+    }
+
+    fn len(&self) -> usize {
+        self.coords.len() + self.platform.len()
+    }
+}
+
+/// Closure Jacobian and residual in any scalar: columns are the unknowns, the last column the residual; lengths are
+/// divided by `length`, translations of the platform multiplied by it.
+pub fn jacobian<S: Real>(model: &Model<S>, unknowns: &Unknowns, length: f64, pos: &Positions<S>, out: &mut Dense<S>) {
+    out.clear();
+    let scale = S::lit(1.0 / length);
+    let closures = &model.topology().closures;
+    let mut first = 0;
+    for &c in &unknowns.closures {
+        let rows = rows(model, c, pos);
+        for (side, sign) in closures[c].sides.into_iter().zip([-1.0, 1.0]) {
+            let mut add = |column: usize, V: Twist<S>, k: S| {
+                for i in 0..rows.count {
+                    *out.at_mut(first + i, column) += V.power(rows.wrench[i]) * k * S::lit(sign);
+                }
+            };
+            let on_platform = movers(model, side, &mut |coord, k, body| {
+                if let Some(column) = unknowns.coords.iter().position(|u| *u == coord) {
+                    add(column, joint_twist(model, body, pos), k);
+                }
+            });
+            if on_platform {
+                for (j, &p) in unknowns.platform.iter().enumerate() {
+                    add(unknowns.coords.len() + j, p.twist(&pos.X_WE), S::one());
+                }
+            }
+        }
+        let last = out.cols - 1;
+        for i in 0..rows.count {
+            *out.at_mut(first + i, last) = rows.residual[i];
+            if i < rows.lengths {
+                (0..out.cols).for_each(|j| *out.at_mut(first + i, j) *= scale);
+            }
+        }
+        first += rows.count;
+    }
+    // Unknowns in units of the length scale or radians.
+    let slides = |c: &CoordId| model.topology().coords[*c].slides;
+    let lengths = unknowns.coords.iter().map(slides).chain(unknowns.platform.iter().map(|p| p.is_length()));
+    for (j, _) in lengths.enumerate().filter(|(_, is_length)| *is_length) {
+        (0..out.rows).for_each(|i| *out.at_mut(i, j) *= S::lit(length));
+    }
+}
+
+/// Number of rows of the closures.
+pub fn row_count<S: Real>(model: &Model<S>, unknowns: &Unknowns) -> usize {
+    unknowns.closures.iter().map(|c| model.topology().closures[*c].joint.rows()).sum()
+}
+
+/// Move the unknowns by a scaled step.
+fn advance(model: &Model<f64>, unknowns: &Unknowns, length: f64, step: &[f64], pos: &mut Positions<f64>) {
+    for (j, d) in step.iter().enumerate() {
+        move_one(model, unknowns, j, *d, length, pos);
+    }
+    renormalise(pos);
+    pose_bodies(model, pos);
+}
+
+/// Keep the platform's rotation exact over many steps.
+fn renormalise(pos: &mut Positions<f64>) {
+    let m = pos.X_WE.R.0;
+    let x = m.column(0).normalize();
+    let z = x.cross(&m.column(1)).normalize();
+    pos.X_WE.R = Rotation::from_columns(x, z.cross(&x), z);
+}
+
+/// Close the loops from the posture in `pos` by damped Gauss-Newton steps (Levenberg-Marquardt), then plain ones.
+pub fn assemble(model: &Model<f64>, unknowns: &Unknowns, pos: &mut Positions<f64>) -> Outcome {
+    let length = model.length();
+    let n = unknowns.len();
+    let mut a = Dense::zeros(row_count(model, unknowns), n + 1);
+    pose_bodies(model, pos);
+    jacobian(model, unknowns, length, pos, &mut a);
+    let mut cost = cost_of(&a);
+    let mut damping = 1e-3;
+    let mut iterations = 0;
+    while iterations < MOST_ITERATIONS && cost.sqrt() > 1e-9 && damping < 1e12 {
+        iterations += 1;
+        let Some(step) = damped_step(&a, damping) else {
+            damping *= 10.0;
+            continue;
+        };
+        let longest = step.iter().fold(0.0_f64, |m, x| m.max(x.abs()));
+        let shorten = (0.7 / longest).min(1.0);
+        let step: Vec<f64> = step.iter().map(|x| x * shorten).collect();
+        let before = pos.clone();
+        advance(model, unknowns, length, &step, pos);
+        jacobian(model, unknowns, length, pos, &mut a);
+        let new_cost = cost_of(&a);
+        if new_cost < cost {
+            cost = new_cost;
+            damping = (damping * 0.2).max(1e-14);
+        } else {
+            pos.clone_from(&before);
+            jacobian(model, unknowns, length, pos, &mut a);
+            damping *= 5.0;
+        }
+    }
+    finish(model, unknowns, pos, &mut a, &mut iterations)
+}
+
+/// Plain Gauss-Newton steps, shortest solution, until the residual no longer falls.
+fn finish(model: &Model<f64>, unknowns: &Unknowns, pos: &mut Positions<f64>, a: &mut Dense<f64>, iterations: &mut u32) -> Outcome {
+    let length = model.length();
+    let mut best = worst_row(a);
+    for _ in 0..6 {
+        if best < 1e-15 || best > 1e-4 {
+            break;
+        }
+        let rhs: Vec<f64> = (0..a.rows).map(|i| -a.at(i, a.cols - 1)).collect();
+        let step = svd(&columns(a, a.cols - 1)).least_squares(&rhs);
+        let before = pos.clone();
+        advance(model, unknowns, length, &step, pos);
+        jacobian(model, unknowns, length, pos, a);
+        *iterations += 1;
+        let now = worst_row(a);
+        if now >= best {
+            pos.clone_from(&before);
+            jacobian(model, unknowns, length, pos, a);
+            break;
+        }
+        best = now;
+    }
+    Outcome { residual: best, iterations: *iterations }
+}
+
+fn columns(a: &Dense<f64>, n: usize) -> Matrix {
+    Matrix::from_fn(a.rows, n, |i, j| a.at(i, j))
+}
+
+fn cost_of(a: &Dense<f64>) -> f64 {
+    (0..a.rows).map(|i| a.at(i, a.cols - 1).powi(2)).sum()
+}
+
+fn worst_row(a: &Dense<f64>) -> f64 {
+    let worst = (0..a.rows).map(|i| a.at(i, a.cols - 1).abs()).fold(0.0, f64::max);
+    if worst.is_finite() { worst } else { f64::INFINITY }
+}
+
+fn damped_step(a: &Dense<f64>, damping: f64) -> Option<Vec<f64>> {
+    let n = a.cols - 1;
+    let mut normal = Matrix::zeros(n, n);
+    let mut rhs = vec![0.0; n];
+    for i in 0..a.rows {
+        for j in 0..n {
+            let x = a.at(i, j);
+            rhs[j] -= x * a.at(i, n);
+            for k in 0..=j {
+                normal[(j, k)] += x * a.at(i, k);
+            }
+        }
+    }
+    for j in 0..n {
+        normal[(j, j)] += damping * normal[(j, j)].max(1e-3);
+    }
+    solve_spd(&normal, &rhs)
+}
+
+/// `steps` full Newton steps in any scalar from a posture closed on `f64`, in a fixed pivot order: one step gives exact
+/// first derivatives on dual numbers, two give second ones. Rows and columns that are no pivots are left alone.
+pub fn polish<S: Real>(model: &Model<S>, unknowns: &Unknowns, order: &PivotOrder, steps: usize, length: f64, pos: &mut Positions<S>) {
+    let mut a = Dense::zeros(row_count(model, unknowns), unknowns.len() + 1);
+    let mut pivots = Vec::new();
+    for _ in 0..steps {
+        pose_bodies(model, pos);
+        jacobian(model, unknowns, length, pos, &mut a);
+        order.eliminate(&mut a, &mut pivots);
+        for (&i, &j) in order.rows.iter().zip(&order.cols) {
+            let step = -a.at(i, a.cols - 1);
+            move_one(model, unknowns, j, step, length, pos);
+        }
+    }
+    pose_bodies(model, pos);
+}
+
+/// Move one unknown by a scaled step.
+fn move_one<S: Real>(model: &Model<S>, unknowns: &Unknowns, j: usize, step: S, length: f64, pos: &mut Positions<S>) {
+    let Some(&c) = unknowns.coords.get(j) else {
+        return unknowns.platform[j - unknowns.coords.len()].advance(step, length, &mut pos.X_WE);
+    };
+    let joint = &mut pos.joints[c];
+    let coord = &model.topology().coords[c];
+    if coord.slides {
+        joint.value += step * S::lit(length);
+    } else if coord.counted {
+        joint.value += step;
+        joint.turn = Turn::of(joint.value);
+    } else {
+        joint.turn = joint.turn.advance(step);
+    }
+}
+
+/// The pivot order of the closures at a closed posture.
+pub fn pivot_order(model: &Model<f64>, unknowns: &Unknowns, pos: &Positions<f64>) -> PivotOrder {
+    let mut a = Dense::zeros(row_count(model, unknowns), unknowns.len() + 1);
+    jacobian(model, unknowns, model.length(), pos, &mut a);
+    PivotOrder::of(&a, unknowns.len(), crate::linalg::RANK_TOLERANCE)
+}
+
+/// Whether any closure of the robot touches the platform.
+pub fn platform_is_attached(model: &Model<f64>) -> bool {
+    let touches = |n: &Node| *n == Node::Platform;
+    let on_it = model.topology().bodies.values().any(|b| touches(&b.parent));
+    on_it || model.topology().closures.values().any(|c| c.sides.iter().any(touches))
+}

@@ -1,0 +1,146 @@
+//! Elimination in any scalar, in a pivot order found once on `f64`.
+
+use crate::scalar::Real;
+
+/// A dense matrix in any scalar, row by row.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Dense<S> {
+    /// Rows.
+    pub rows: usize,
+    /// Columns.
+    pub cols: usize,
+    /// Entries, row by row.
+    pub data: Vec<S>,
+}
+
+impl<S: Real> Dense<S> {
+    /// All zero.
+    pub fn zeros(rows: usize, cols: usize) -> Self {
+        Self { rows, cols, data: vec![S::zero(); rows * cols] }
+    }
+
+    /// Entry.
+    #[inline]
+    pub fn at(&self, i: usize, j: usize) -> S {
+        self.data[i * self.cols + j]
+    }
+
+    /// Entry, to change.
+    #[inline]
+    pub fn at_mut(&mut self, i: usize, j: usize) -> &mut S {
+        &mut self.data[i * self.cols + j]
+    }
+
+    /// Set all entries to zero.
+    pub fn clear(&mut self) {
+        self.data.fill(S::zero());
+    }
+}
+
+/// Which rows and columns are pivots, in order. Fewer than the columns when the matrix is not of full rank.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+#[allow(missing_docs)]
+pub struct PivotOrder {
+    pub rows: Vec<usize>,
+    pub cols: Vec<usize>,
+}
+
+impl PivotOrder {
+    /// Full pivoting over the first `cols` columns of a scaled matrix; a pivot below `tolerance` of the first ends it.
+    pub fn of(a: &Dense<f64>, cols: usize, tolerance: f64) -> Self {
+        let mut a = a.clone();
+        let mut order = Self::default();
+        let mut first = 0.0;
+        loop {
+            let mut best = (0.0, 0, 0);
+            for i in (0..a.rows).filter(|i| !order.rows.contains(i)) {
+                for j in (0..cols).filter(|j| !order.cols.contains(j)) {
+                    if a.at(i, j).abs() > best.0 {
+                        best = (a.at(i, j).abs(), i, j);
+                    }
+                }
+            }
+            let (size, i, j) = best;
+            first = f64::max(first, size);
+            if size <= tolerance * first || size == 0.0 {
+                return order;
+            }
+            order.rows.push(i);
+            order.cols.push(j);
+            eliminate_column(&mut a, i, j, |r| order.rows.contains(&r));
+        }
+    }
+
+    /// Solve for the pivot columns: afterwards the matrix has the unit matrix in pivot rows and columns, so that the
+    /// other columns of pivot row k say what pivot column k is, and rows that are no pivots have zeros in pivot columns.
+    /// Returns the pivots met.
+    pub fn eliminate<S: Real>(&self, a: &mut Dense<S>, pivots: &mut Vec<S>) {
+        pivots.clear();
+        for (&i, &j) in self.rows.iter().zip(&self.cols) {
+            let pivot = a.at(i, j);
+            pivots.push(pivot);
+            let scale = pivot.recip();
+            for k in 0..a.cols {
+                *a.at_mut(i, k) *= scale;
+            }
+            *a.at_mut(i, j) = S::one();
+            for r in (0..a.rows).filter(|r| *r != i) {
+                let factor = a.at(r, j);
+                for k in 0..a.cols {
+                    let x = a.at(i, k);
+                    *a.at_mut(r, k) -= factor * x;
+                }
+                *a.at_mut(r, j) = S::zero();
+            }
+        }
+    }
+}
+
+/// Subtract multiples of row `i` so that column `j` vanishes in rows that are not done.
+fn eliminate_column(a: &mut Dense<f64>, i: usize, j: usize, done: impl Fn(usize) -> bool) {
+    for r in (0..a.rows).filter(|r| !done(*r)) {
+        let factor = a.at(r, j) / a.at(i, j);
+        for k in 0..a.cols {
+            let x = a.at(i, k);
+            *a.at_mut(r, k) -= factor * x;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scalar::Dual;
+
+    fn sample<S: Real>() -> Dense<S> {
+        // Columns: two unknowns, then a right-hand side; the third row is the sum of the others.
+        let data = [2.0, 1.0, 5.0, 1.0, -1.0, 1.0, 3.0, 0.0, 6.0];
+        Dense { rows: 3, cols: 3, data: data.iter().map(|x| S::lit(*x)).collect() }
+    }
+
+    #[test]
+    fn a_consistent_system_is_solved_and_its_surplus_row_vanishes() {
+        let order = PivotOrder::of(&sample::<f64>(), 2, 1e-10);
+        assert_eq!(order.rows.len(), 2);
+        let mut a = sample::<f64>();
+        order.eliminate(&mut a, &mut Vec::new());
+        let value = |col: usize| {
+            let k = order.cols.iter().position(|c| *c == col).unwrap();
+            a.at(order.rows[k], 2)
+        };
+        assert!((value(0) - 2.0).abs() < 1e-15 && (value(1) - 1.0).abs() < 1e-15);
+        let spare = (0..3).find(|r| !order.rows.contains(r)).unwrap();
+        assert!(a.at(spare, 2).abs() < 1e-14);
+    }
+
+    #[test]
+    fn the_same_order_differentiates() {
+        let order = PivotOrder::of(&sample::<f64>(), 2, 1e-10);
+        let mut a = sample::<Dual>();
+        a.data[2].eps = 3.0; // d(rhs of row 1)
+        a.data[8].eps = 3.0; // the third row stays the sum
+        order.eliminate(&mut a, &mut Vec::new());
+        let k = order.cols.iter().position(|c| *c == 0).unwrap();
+        assert!((a.at(order.rows[k], 2).eps - 1.0).abs() < 1e-14);
+    }
+}

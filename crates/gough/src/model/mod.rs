@@ -1,0 +1,234 @@
+//! Stage 2: a description becomes a model: a tree of bodies with one-freedom joints, legs, a platform, closures, and a
+//! plan of how postures are solved.
+//!
+//! [`Model`] is what the robot *is*: [`Topology`] (integers, shared) and [`Numbers`] in a scalar, built from the named
+//! parameters. It never changes; what a computation knows lives in the `Data` of each stage.
+
+mod chain;
+mod expand;
+mod ids;
+mod numbers;
+mod plan;
+mod planner;
+mod recognise;
+mod topology;
+
+pub use chain::{Edge, Element, Hop, Motion, Path};
+pub use ids::{BodyId, ClosureId, CoordId, Id, LegId, Per, PerBody, PerClosure, PerCoord, PerLeg};
+pub use numbers::{BodyNumbers, Numbers};
+pub use plan::{Block, BlockPlan, Cross, Method, Plan, Recipe, Root, Slot, Step};
+pub use topology::{Body, Closure, Coord, CoordKind, JointKind, Leg, Node, Platform, Topology};
+
+use crate::description::{Coordinate, Coordinates, Description, Diagnostic, Fault, Parameter};
+use crate::linalg::small::PivotOrder;
+use crate::scalar::Real;
+use expand::Layout;
+use plan::BlockBuilder;
+use std::sync::Arc;
+
+/// A robot in a scalar.
+#[derive(Clone, Debug)]
+pub struct Model<S: Real> {
+    topology: Arc<Topology>,
+    description: Arc<Description>,
+    layout: Arc<Layout>,
+    numbers: Numbers<S>,
+    inverse: Vec<Block<S>>,
+    forward: Vec<Block<S>>,
+    scale: Scale,
+}
+
+/// Lengths to compare with.
+#[derive(Clone, Copy, PartialEq, Debug)]
+struct Scale {
+    length: f64,
+    size: f64,
+}
+
+impl std::fmt::Debug for Layout {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Layout")
+    }
+}
+
+impl Model<f64> {
+    /// Compile a description. `actuation` names a set of driven joints; by default the first.
+    pub fn new(description: Description, actuation: Option<&str>) -> Result<Self, Vec<Diagnostic>> {
+        if let Some(name) = actuation
+            && !description.actuation.iter().any(|s| s.name.text == name)
+        {
+            let known = description.actuation.iter().map(|s| s.name.text.as_str());
+            let nearest = crate::description::nearest(name, known);
+            let what = Fault::UnknownName { name: name.to_owned(), nearest };
+            return Err(vec![Diagnostic::new(what, crate::description::Span::default())]);
+        }
+        let layout = Layout::new(&description, actuation)?;
+        let parameters = description.definitions.defaults();
+        let numbers = Numbers::new(&description, &layout, &parameters);
+        check_inertias(&description, &layout, &numbers)?;
+        let plan = planner::plan(&layout, &numbers, &description.platform.coordinates);
+        let of_kind = |kind: CoordKind| layout.coords.iter().filter(|(_, c)| c.kind == kind).map(|(id, _)| id).collect();
+        let topology = Topology {
+            name: description.name.clone(),
+            bodies: layout.bodies.clone(),
+            coords: layout.coords.clone(),
+            closures: layout.closures.clone(),
+            legs: layout.legs.clone(),
+            platform: platform(&description, &layout),
+            active: of_kind(CoordKind::Active),
+            passive: of_kind(CoordKind::Passive),
+            plan,
+        };
+        let scale = scale(&description, &topology, &numbers);
+        Ok(Self::assemble(Arc::new(topology), Arc::new(description), Arc::new(layout), numbers, scale))
+    }
+
+    /// The same model with the pivot orders of its blocks, in order.
+    pub fn with_pivots(mut self, pivots: Vec<PivotOrder>) -> Self {
+        let plan = &mut Arc::make_mut(&mut self.topology).plan;
+        plan.inverse.iter_mut().zip(pivots).for_each(|(block, order)| block.pivots = order);
+        self
+    }
+
+    /// The same robot in another scalar, its parameters given in that scalar.
+    ///
+    /// # Panics
+    /// When there is not one value per parameter.
+    pub fn with_parameters<S: Real>(&self, parameters: &[S]) -> Model<S> {
+        let numbers = Numbers::new(&self.description, &self.layout, parameters);
+        Model::assemble(self.topology.clone(), self.description.clone(), self.layout.clone(), numbers, self.scale)
+    }
+
+    /// The same robot in another scalar, its parameters being constants.
+    pub fn cast<S: Real>(&self) -> Model<S> {
+        let parameters: Vec<S> = self.numbers.parameters.iter().map(|p| S::lit(*p)).collect();
+        self.with_parameters(&parameters)
+    }
+}
+
+impl<S: Real> Model<S> {
+    fn assemble(
+        topology: Arc<Topology>,
+        description: Arc<Description>,
+        layout: Arc<Layout>,
+        numbers: Numbers<S>,
+        scale: Scale,
+    ) -> Self {
+        let builder = BlockBuilder { bodies: &topology.bodies, closures: &topology.closures, numbers: &numbers };
+        let inverse = topology.plan.inverse.iter().map(|b| builder.block(b)).collect();
+        let forward = topology.plan.forward.iter().flatten().map(|b| builder.block(b)).collect();
+        Self { topology, description, layout, numbers, inverse, forward, scale }
+    }
+
+    /// Integers: bodies, coordinates, closures, legs, plan.
+    pub fn topology(&self) -> &Topology {
+        &self.topology
+    }
+
+    /// Numbers in the scalar of the model.
+    pub fn numbers(&self) -> &Numbers<S> {
+        &self.numbers
+    }
+
+    /// The length that makes translations and rotations comparable: given by the file, else the root mean square distance
+    /// of the leg attachments from the platform origin when the platform turns, else [`Model::size`].
+    pub fn length(&self) -> f64 {
+        self.scale.length
+    }
+
+    /// Root mean square distance between neighbouring joints: how large the robot is.
+    pub fn size(&self) -> f64 {
+        self.scale.size
+    }
+
+    /// What the file said.
+    pub fn description(&self) -> &Description {
+        &self.description
+    }
+
+    /// The free parameters, in the order of [`Numbers::parameters`].
+    pub fn parameters(&self) -> &[Parameter] {
+        self.description.definitions.parameters()
+    }
+
+    /// Blocks of the inverse geometry, with their constants.
+    pub fn inverse_blocks(&self) -> &[Block<S>] {
+        &self.inverse
+    }
+
+    /// Blocks of the forward geometry; empty when the plan has none.
+    pub fn forward_blocks(&self) -> &[Block<S>] {
+        &self.forward
+    }
+}
+
+fn platform(d: &Description, layout: &Layout) -> Platform {
+    let coordinates = d.platform.coordinates.clone();
+    let independent = coordinates.independent();
+    let dependent = match &coordinates {
+        Coordinates::Some(_) => Coordinate::ALL.into_iter().filter(|c| !independent.contains(c)).collect(),
+        _ => Vec::new(),
+    };
+    Platform { coordinates, independent, dependent, tool: layout.tool, span: d.platform.span }
+}
+
+fn scale(d: &Description, topology: &Topology, numbers: &Numbers<f64>) -> Scale {
+    let rms = |list: &[f64]| {
+        let n = list.len().max(1) as f64;
+        (list.iter().map(|x| x * x).sum::<f64>() / n).sqrt()
+    };
+    let steps: Vec<f64> = numbers
+        .bodies
+        .values()
+        .map(|b| b.X_PF.p.norm())
+        .chain(numbers.closures.values().flat_map(|s| s.iter().map(|X| X.p.norm())))
+        .filter(|x| *x > 0.0)
+        .collect();
+    let size = if steps.is_empty() { 1.0 } else { rms(&steps) };
+    let attached: Vec<f64> = topology
+        .closures
+        .iter()
+        .filter(|(_, c)| !c.tool)
+        .flat_map(|(id, c)| [0, 1].map(|k| (c.sides[k], numbers.closures[id][k].p.norm())))
+        .filter(|(node, _)| *node == Node::Platform)
+        .map(|(_, distance)| distance)
+        .collect();
+    let attached = rms(&attached);
+    let turns = topology.platform.independent.iter().any(|c| c.is_angle());
+    let default = if turns && attached > 0.05 * size { attached } else { size };
+    Scale { length: d.length.as_ref().map_or(default, |f| f.value), size }
+}
+
+/// Inertias that no body can have, unless the file says that parameters are grouped.
+fn check_inertias(d: &Description, layout: &Layout, numbers: &Numbers<f64>) -> Result<(), Vec<Diagnostic>> {
+    use crate::spatial::NotPhysical;
+    let mut faults = Vec::new();
+    let mut check = |name: &str, inertia: &crate::spatial::Inertia<f64>, span| {
+        if let Err(why) = inertia.check_physical() {
+            let reason = match why {
+                NotPhysical::NegativeMass(m) => format!("its mass is {m} kg"),
+                NotPhysical::Massless => "it has a first moment or an inertia but no mass".to_owned(),
+                NotPhysical::Moments([a, b, c]) => {
+                    format!("its principal moments at the centre of mass are {a:.4e}, {b:.4e}, {c:.4e} kg m^2")
+                }
+            };
+            faults.push(Diagnostic::new(Fault::NonPhysicalInertia { body: name.to_owned(), reason }, span));
+        }
+    };
+    for (id, body) in layout.bodies.iter() {
+        let row = &d.bodies[body.row.0];
+        let grouped = match (&row.joint, layout.is_last_part(id)) {
+            (crate::description::Joint::Parallelogram(bar), false) => bar.mass.grouped,
+            (_, true) => row.mass.grouped,
+            (_, false) => true,
+        };
+        let carries_tool = layout.tool == Some(id) && d.platform.mass.grouped;
+        if !grouped && !carries_tool {
+            check(&body.name, &numbers.bodies[id].inertia, row.mass.span);
+        }
+    }
+    if !d.platform.mass.grouped {
+        check("platform", &numbers.platform, d.platform.mass.span);
+    }
+    if faults.is_empty() { Ok(()) } else { Err(faults) }
+}

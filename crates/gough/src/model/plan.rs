@@ -1,0 +1,454 @@
+//! How a posture is solved: an ordered list of small blocks, each from what is already known.
+//!
+//! A block is a chain of joints between two known bodies. The point that its last joints turn about is carried, as seen
+//! from the chain, through the joints one after the other; each step solves the next one to three of them. Steps hold
+//! their constants in the model's scalar, and the square roots they take have a sign from the working mode.
+
+use super::chain::{Constants, Edge, Element, Motion, Path, constants, elements, hinge_on, meeting, on_z};
+use super::ids::{BodyId, CoordId, LegId, PerBody, PerClosure};
+use super::numbers::Numbers;
+use super::topology::{Body, Closure, Node};
+use crate::linalg::small::PivotOrder;
+use crate::scalar::Real;
+use crate::spatial::{Pose, Rotation, Vec3};
+
+/// Integers of the plan.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Plan {
+    /// Blocks of the inverse geometry, in order.
+    pub inverse: Vec<BlockPlan>,
+    /// Blocks of the forward geometry when dyads suffice, in order.
+    pub forward: Option<Vec<BlockPlan>>,
+    /// Active coordinates that the pose does not determine and that must be given.
+    pub given: Vec<CoordId>,
+    /// The platform's dependent coordinates are solved first.
+    pub solve_platform: bool,
+}
+
+/// One block.
+#[derive(Clone, PartialEq, Debug)]
+pub struct BlockPlan {
+    /// The leg it belongs to.
+    pub leg: LegId,
+    /// How it is solved.
+    pub method: Method,
+    /// Bodies to be posed through the tree before the block, parents first.
+    pub pose_first: Vec<BodyId>,
+    /// Bodies on its chain whose poses later blocks need.
+    pub exports: Vec<BodyId>,
+    /// Square roots whose sign distinguishes modes, in order.
+    pub roots: Vec<Root>,
+    /// Newton: pivots of the leg's closures, lengths scaled.
+    pub pivots: PivotOrder,
+}
+
+/// Ways to solve a block.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Method {
+    /// In closed form along a chain.
+    Chain {
+        /// The chain.
+        path: Path,
+        /// The steps.
+        recipes: Vec<Recipe>,
+        /// Index of the joint at whose centre the target is; the number of joints when it is the end itself.
+        centre: usize,
+    },
+    /// By Newton's method on all closures of the leg, from a seed.
+    Newton {
+        /// Unknown coordinates.
+        coords: Vec<CoordId>,
+    },
+}
+
+/// What a sign of a mode stands for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Root {
+    /// `+`: the proximal link lies counter-clockwise from the line to the tip.
+    Elbow,
+    /// `+`: the larger slide.
+    Slider,
+    /// `p` parallelogram, `x` crossed.
+    Loop,
+}
+
+/// A step of a chain, by the first joint it takes.
+#[derive(Clone, Copy, PartialEq, Debug)]
+#[allow(missing_docs)]
+pub enum Recipe {
+    /// A joint whose coordinate is known.
+    Pass { at: usize },
+    /// P: along its axis.
+    Slide { at: usize },
+    /// R: a point onto a point.
+    Aim { at: usize },
+    /// R R with parallel axes: two circles.
+    ReachRR { at: usize },
+    /// R R of a dyad that completes a parallelogram; `hinge` joins the opposite bar to the end body.
+    ReachParallel { at: usize, hinge: Edge },
+    /// R P.
+    ReachRP { at: usize },
+    /// P R.
+    ReachPR { at: usize },
+    /// P P.
+    ReachPP { at: usize },
+    /// R that brings the first ball of a rod to the rod's length from the second.
+    RodR { at: usize },
+    /// P that does the same.
+    RodP { at: usize },
+    /// R R with crossing axes: a vector onto a vector. `flip` chooses the branch.
+    Point { at: usize, flip: f64 },
+    /// R R with crossing axes and a P: a strut.
+    Strut { at: usize, flip: f64, sign: f64 },
+    /// R from a rotation.
+    Orient1 { at: usize },
+    /// R R from a rotation.
+    Orient2 { at: usize },
+    /// R R R from a rotation; `mode` when the branch is a working mode.
+    Orient3 { at: usize, flip: f64, mode: bool },
+}
+
+/// Where the result of a joint of a chain goes.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Slot {
+    /// Its coordinate; none for cut joints.
+    pub coord: Option<CoordId>,
+    /// +1 when the chain runs along it.
+    pub sign: f64,
+}
+
+/// A solved step with its constants. `C` leads to the first joint it takes.
+#[derive(Clone, PartialEq, Debug)]
+#[allow(missing_docs)]
+pub enum Step<S: Real> {
+    Pass { C: Pose<S>, motion: Motion, joint: Slot },
+    Slide { C: Pose<S>, joint: Slot, k: S },
+    Aim { C: Pose<S>, joint: Slot, p: Vec3<S>, p2: S },
+    ReachRR { C: Pose<S>, joints: [Slot; 2], C1: Pose<S>, p: Vec3<S>, l1_sq: S, l2_sq: S },
+    ReachParallel { C: Pose<S>, joints: [Slot; 2], C1: Pose<S>, p: Vec3<S>, l1_sq: S, l2_sq: S, opposite: Vec3<S> },
+    ReachRP { C: Pose<S>, joints: [Slot; 2], C1: Pose<S>, g: Vec3<S>, s: Vec3<S>, g_s: S, offset_sq: S, sign: f64 },
+    ReachPR { C: Pose<S>, joints: [Slot; 2], C1: Pose<S>, p: Vec3<S>, s: Vec3<S>, l2_sq: S },
+    ReachPP { C: Pose<S>, joints: [Slot; 2], C1: Pose<S>, p: Vec3<S>, a: Vec3<S>, b: Vec3<S>, b2: S },
+    RodR { C: Pose<S>, joint: Slot, c: Vec3<S>, l1_sq: S, k0: S },
+    RodP { C: Pose<S>, joint: Slot, c: Vec3<S>, rod_sq: S },
+    Point { C: Pose<S>, joints: [Slot; 2], cross: Cross<S>, d: Vec3<S>, flip: f64 },
+    Strut { C: Pose<S>, joints: [Slot; 3], cross: Cross<S>, g: Vec3<S>, s: Vec3<S>, g_s: S, offset_sq: S, sign: f64, flip: f64, C2: Pose<S> },
+    Orient1 { C: Rotation<S>, joint: Slot, d0: Vec3<S> },
+    Orient2 { C: Rotation<S>, joints: [Slot; 2], C1: Rotation<S>, d0: Vec3<S>, d2: Vec3<S> },
+    Orient3 { C: Rotation<S>, joints: [Slot; 3], C1: Rotation<S>, C2: Rotation<S>, d0: Vec3<S>, d2: Vec3<S>, flip: f64, mode: bool },
+}
+
+/// Two revolute axes that meet: the frame of the second in the first, and where they meet on each.
+#[derive(Clone, PartialEq, Debug)]
+#[allow(missing_docs)]
+pub struct Cross<S: Real> {
+    pub C1: Pose<S>,
+    pub z1: S,
+    pub z2: S,
+}
+
+/// A block with its constants.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Block<S: Real> {
+    /// Where the chain starts and ends.
+    pub ends: [Node; 2],
+    /// The target point on the end node.
+    pub target: Vec3<S>,
+    /// Whether a rotation is carried along.
+    pub oriented: bool,
+    /// Where the target should be found behind the last positioning step, for the residual.
+    pub tip: Vec3<S>,
+    /// Steps before the residual is taken; the others only orient.
+    pub positioning: usize,
+    /// The steps; empty for Newton.
+    pub steps: Vec<Step<S>>,
+    /// Bodies on the way whose poses later blocks need: joints passed, frame behind them.
+    pub exports: Vec<(BodyId, usize, Pose<S>)>,
+    /// The constants of the chain, for the exports.
+    pub between: Vec<Pose<S>>,
+    /// Motion and slot of every joint of the chain.
+    pub joints: Vec<(Motion, Slot)>,
+}
+
+/// Builds the constants of a block.
+pub(super) struct BlockBuilder<'a, S: Real> {
+    pub(super) bodies: &'a PerBody<Body>,
+    pub(super) closures: &'a PerClosure<Closure>,
+    pub(super) numbers: &'a Numbers<S>,
+}
+
+impl<S: Real> BlockBuilder<'_, S> {
+    /// The block of a plan in this scalar.
+    pub(super) fn block(&self, plan: &BlockPlan) -> Block<S> {
+        match &plan.method {
+            Method::Newton { .. } => Block {
+                ends: [Node::World, Node::Platform],
+                target: Vec3::zeros(),
+                oriented: false,
+                tip: Vec3::zeros(),
+                positioning: 0,
+                steps: Vec::new(),
+                exports: Vec::new(),
+                between: Vec::new(),
+                joints: Vec::new(),
+            },
+            Method::Chain { path, recipes, centre } => self.chain(path, recipes, *centre, &plan.exports),
+        }
+    }
+
+    fn chain(&self, path: &Path, recipes: &[Recipe], centre: usize, exports: &[BodyId]) -> Block<S> {
+        let list = elements(self.bodies, self.closures, path).expect("a planned chain has plain joints");
+        let Constants { between, nodes } = constants(self.bodies, self.closures, self.numbers, path);
+        let at_centre = centre_point(&list, &between, centre);
+        let opposite = recipes.iter().find_map(|r| match r {
+            Recipe::ReachParallel { hinge, .. } => Some(hinge_on(self.bodies, self.closures, self.numbers, *hinge, path.end())?.p),
+            _ => None,
+        });
+        let chain = ChainNumbers::new(&between, centre, at_centre, opposite.unwrap_or_else(Vec3::zeros));
+        let target = chain.target;
+        let mut steps = Vec::new();
+        let mut done = 0;
+        let mut positioning = 0;
+        for recipe in recipes {
+            let (step, taken) = chain.step(&list, recipe, done);
+            done += taken;
+            if done <= centre {
+                positioning = steps.len() + 1;
+            }
+            steps.push(step);
+        }
+        let oriented = steps.iter().any(|s| matches!(s, Step::Orient1 { .. } | Step::Orient2 { .. } | Step::Orient3 { .. }));
+        let tip_after = recipes.iter().take(positioning).map(Recipe::takes).sum::<usize>();
+        let exports = nodes
+            .iter()
+            .filter_map(|(node, joints, behind)| match node {
+                Node::Body(b) if exports.contains(b) => Some((*b, *joints, *behind)),
+                _ => None,
+            })
+            .collect();
+        Block {
+            ends: [path.start, path.end()],
+            target,
+            oriented,
+            tip: chain.centre_from(tip_after),
+            positioning,
+            steps,
+            exports,
+            between,
+            joints: list.iter().map(|e| (e.motion, slot(e))).collect(),
+        }
+    }
+}
+
+impl Recipe {
+    /// First joint it takes.
+    pub fn at(&self) -> usize {
+        match *self {
+            Recipe::Pass { at }
+            | Recipe::Slide { at }
+            | Recipe::Aim { at }
+            | Recipe::ReachRR { at }
+            | Recipe::ReachParallel { at, .. }
+            | Recipe::ReachRP { at }
+            | Recipe::ReachPR { at }
+            | Recipe::ReachPP { at }
+            | Recipe::RodR { at }
+            | Recipe::RodP { at }
+            | Recipe::Point { at, .. }
+            | Recipe::Strut { at, .. }
+            | Recipe::Orient1 { at }
+            | Recipe::Orient2 { at }
+            | Recipe::Orient3 { at, .. } => at,
+        }
+    }
+
+    /// How many joints it takes.
+    pub fn takes(&self) -> usize {
+        match self {
+            Recipe::Pass { .. }
+            | Recipe::Slide { .. }
+            | Recipe::Aim { .. }
+            | Recipe::RodR { .. }
+            | Recipe::RodP { .. }
+            | Recipe::Orient1 { .. } => 1,
+            Recipe::ReachRR { .. }
+            | Recipe::ReachParallel { .. }
+            | Recipe::ReachRP { .. }
+            | Recipe::ReachPR { .. }
+            | Recipe::ReachPP { .. }
+            | Recipe::Point { .. }
+            | Recipe::Orient2 { .. } => 2,
+            Recipe::Strut { .. } | Recipe::Orient3 { .. } => 3,
+        }
+    }
+
+    /// The sign of a mode it needs, if any.
+    pub fn root(&self) -> Option<Root> {
+        match self {
+            Recipe::ReachRR { .. } | Recipe::RodR { .. } | Recipe::Orient3 { mode: true, .. } => Some(Root::Elbow),
+            Recipe::ReachPR { .. } | Recipe::RodP { .. } => Some(Root::Slider),
+            Recipe::ReachParallel { .. } => Some(Root::Loop),
+            _ => None,
+        }
+    }
+}
+
+fn slot(e: &Element) -> Slot {
+    Slot { coord: e.coord.map(|(c, _)| c), sign: e.coord.map_or(1.0, |(_, s)| s) }
+}
+
+/// The centre in the frame of joint `centre`: where its axis meets that of the next one, else the origin.
+fn centre_point<S: Real>(list: &[Element], between: &[Pose<S>], centre: usize) -> Vec3<S> {
+    let several = centre + 1 < list.len() && list[centre].motion == Motion::Turn && list[centre + 1].motion == Motion::Turn;
+    if several { on_z(meeting(&between[centre + 1]).0) } else { Vec3::zeros() }
+}
+
+struct ChainNumbers<'a, S: Real> {
+    between: &'a [Pose<S>],
+    /// Hinge of the bar opposite to a parallel dyad, on the end node.
+    opposite: Vec3<S>,
+    /// Index of the joint at whose centre the target is.
+    centre: usize,
+    at_centre: Vec3<S>,
+    /// The centre on the end node.
+    target: Vec3<S>,
+}
+
+impl<'a, S: Real> ChainNumbers<'a, S> {
+    fn new(between: &'a [Pose<S>], centre: usize, at_centre: Vec3<S>, opposite: Vec3<S>) -> Self {
+        let behind = product(&between[(centre + 1).min(between.len())..]);
+        Self { between, opposite, centre, at_centre, target: behind.apply_inv(at_centre) }
+    }
+
+    /// The centre seen from behind joint `k - 1`, all later joints at zero.
+    fn centre_from(&self, k: usize) -> Vec3<S> {
+        if k > self.centre { self.at_centre } else { product(&self.between[k..=self.centre]) * self.at_centre }
+    }
+
+    /// Rows of the constant rotation from behind joint `k - 1` to the end, later joints at zero.
+    fn rest(&self, k: usize) -> Rotation<S> {
+        product(&self.between[k..]).R
+    }
+
+    #[allow(clippy::too_many_lines)] // one arm per step, each a handful of constants
+    fn step(&self, list: &[Element], recipe: &Recipe, done: usize) -> (Step<S>, usize) {
+        let at = recipe.at();
+        debug_assert_eq!(at, done, "steps take the joints in order");
+        let C = self.between[at];
+        let joint = slot(&list[at]);
+        let pair = |n: usize| slot(&list[at + n]);
+        let planar = |v: Vec3<S>| v.x * v.x + v.y * v.y;
+        let strut = |p: Vec3<S>, C: &Pose<S>, shift: Vec3<S>| {
+            let (g, s) = (*C * p - shift, C.R.z());
+            let g_s = g.dot(&s);
+            (g, s, g_s)
+        };
+        let step = match *recipe {
+            Recipe::Pass { .. } => Step::Pass { C, motion: list[at].motion, joint },
+            Recipe::Slide { .. } => Step::Slide { C, joint, k: self.centre_from(at + 1).z },
+            Recipe::Aim { .. } => {
+                let p = self.centre_from(at + 1);
+                Step::Aim { C, joint, p, p2: planar(p) }
+            }
+            Recipe::ReachRR { .. } => {
+                let (C1, p) = (self.between[at + 1], self.centre_from(at + 2));
+                Step::ReachRR { C, joints: [joint, pair(1)], C1, p, l1_sq: planar(C1.p), l2_sq: planar(p) }
+            }
+            Recipe::ReachParallel { .. } => {
+                let (C1, p) = (self.between[at + 1], self.centre_from(at + 2));
+                Step::ReachParallel {
+                    C,
+                    joints: [joint, pair(1)],
+                    C1,
+                    p,
+                    l1_sq: planar(C1.p),
+                    l2_sq: planar(p),
+                    opposite: self.opposite,
+                }
+            }
+            Recipe::ReachRP { .. } => {
+                let C1 = self.between[at + 1];
+                let (mut g, s, _) = strut(self.centre_from(at + 2), &C1, Vec3::zeros());
+                g.z = S::zero();
+                let g_s = g.dot(&s);
+                let offset_sq = planar(g) - g_s * g_s;
+                Step::ReachRP { C, joints: [joint, pair(1)], C1, g, s, g_s, offset_sq, sign: 1.0 }
+            }
+            Recipe::ReachPR { .. } => {
+                let (C1, p) = (self.between[at + 1], self.centre_from(at + 2));
+                let s = C1.R.apply_inv(on_z(S::one()));
+                Step::ReachPR { C, joints: [joint, pair(1)], C1, p, s, l2_sq: planar(p) }
+            }
+            Recipe::ReachPP { .. } => {
+                let C1 = self.between[at + 1];
+                let p = C1 * self.centre_from(at + 2);
+                let a = C1.R.z();
+                let mut b = a;
+                b.z = S::zero();
+                Step::ReachPP { C, joints: [joint, pair(1)], C1, p, a, b, b2: planar(b) }
+            }
+            Recipe::RodR { .. } | Recipe::RodP { .. } => {
+                let (c, rod_sq) = self.rod(at);
+                if matches!(recipe, Recipe::RodP { .. }) {
+                    Step::RodP { C, joint, c, rod_sq }
+                } else {
+                    let k0 = (c.dot(&c) - rod_sq) * S::lit(0.5);
+                    Step::RodR { C, joint, c, l1_sq: planar(c), k0 }
+                }
+            }
+            Recipe::Point { flip, .. } => {
+                let cross = self.cross(at);
+                let d = self.centre_from(at + 2) - on_z(cross.z2);
+                Step::Point { C, joints: [joint, pair(1)], cross, d, flip }
+            }
+            Recipe::Strut { flip, sign, .. } => {
+                let cross = self.cross(at);
+                let C2 = self.between[at + 2];
+                let (g, s, g_s) = strut(self.centre_from(at + 3), &C2, on_z(cross.z2));
+                let offset_sq = g.dot(&g) - g_s * g_s;
+                Step::Strut { C, joints: [joint, pair(1), pair(2)], cross, g, s, g_s, offset_sq, sign, flip, C2 }
+            }
+            Recipe::Orient1 { .. } => Step::Orient1 { C: C.R, joint, d0: row(&self.rest(at + 1), 0) },
+            Recipe::Orient2 { .. } => {
+                let rest = self.rest(at + 2);
+                Step::Orient2 { C: C.R, joints: [joint, pair(1)], C1: self.between[at + 1].R, d0: row(&rest, 0), d2: row(&rest, 2) }
+            }
+            Recipe::Orient3 { flip, mode, .. } => {
+                let rest = self.rest(at + 3);
+                Step::Orient3 {
+                    C: C.R,
+                    joints: [joint, pair(1), pair(2)],
+                    C1: self.between[at + 1].R,
+                    C2: self.between[at + 2].R,
+                    d0: row(&rest, 0),
+                    d2: row(&rest, 2),
+                    flip,
+                    mode,
+                }
+            }
+        };
+        (step, recipe.takes())
+    }
+
+    /// First ball of a rod in the frame of the joint before it, and the square of the rod's length.
+    fn rod(&self, at: usize) -> (Vec3<S>, S) {
+        let (z1, z2) = meeting(&self.between[at + 2]);
+        let c = self.between[at + 1] * on_z(z1);
+        let d = self.centre_from(at + 3) - on_z(z2);
+        (c, d.dot(&d))
+    }
+
+    fn cross(&self, at: usize) -> Cross<S> {
+        let C1 = self.between[at + 1];
+        let (z1, z2) = meeting(&C1);
+        Cross { C1, z1, z2 }
+    }
+}
+
+fn product<S: Real>(poses: &[Pose<S>]) -> Pose<S> {
+    poses.iter().fold(Pose::identity(), |product, X| product * *X)
+}
+
+fn row<S: Real>(R: &Rotation<S>, k: usize) -> Vec3<S> {
+    Vec3::new(R.0[(k, 0)], R.0[(k, 1)], R.0[(k, 2)])
+}

@@ -1,0 +1,352 @@
+//! Planning: which chain is solved when. The first chain found that a closed form solves makes its bodies known; then
+//! the next. What no closed form solves is left to Newton, leg by leg.
+
+use super::chain::{Edge, Hop, Path, constants, elements, hinge_on};
+use super::expand::Layout;
+use super::ids::{BodyId, CoordId, LegId};
+use super::numbers::Numbers;
+use super::plan::{BlockPlan, Method, Plan, Recipe};
+use super::recognise::{Chain, Recognised};
+use super::topology::{CoordKind, JointKind, Node};
+use crate::description::{ClosureJoint, Coordinates};
+use crate::linalg::small::PivotOrder;
+use std::collections::HashSet;
+
+/// Longest way considered, in hops.
+const LONGEST: usize = 10;
+/// Most ways considered at a time.
+const MOST_WAYS: usize = 4000;
+
+/// Plan the inverse geometry and, where dyads suffice, the forward geometry.
+pub(super) fn plan(layout: &Layout, numbers: &Numbers<f64>, coordinates: &Coordinates) -> Plan {
+    let mut given = Vec::new();
+    let inverse = Planner::inverse(layout, numbers, &mut given);
+    let forward = matches!(coordinates, Coordinates::Point(_)).then(|| Planner::forward(layout, numbers)).flatten();
+    Plan { inverse, forward, given, solve_platform: matches!(coordinates, Coordinates::Some(_)) }
+}
+
+struct Planner<'a> {
+    layout: &'a Layout,
+    numbers: &'a Numbers<f64>,
+    /// Nodes whose pose is known.
+    known: HashSet<Node>,
+    /// Coordinates that are known.
+    solved: HashSet<CoordId>,
+    /// Bodies whose pose has been computed by an earlier step.
+    posed: HashSet<BodyId>,
+    blocks: Vec<BlockPlan>,
+}
+
+impl<'a> Planner<'a> {
+    fn new(layout: &'a Layout, numbers: &'a Numbers<f64>, known: &[Node]) -> Self {
+        Self {
+            layout,
+            numbers,
+            known: known.iter().copied().collect(),
+            solved: HashSet::new(),
+            posed: HashSet::new(),
+            blocks: Vec::new(),
+        }
+    }
+
+    /// From a platform pose to all joints: the leg that carries the tool first.
+    fn inverse(layout: &'a Layout, numbers: &'a Numbers<f64>, given: &mut Vec<CoordId>) -> Vec<BlockPlan> {
+        let mut planner = Self::new(layout, numbers, &[Node::World, Node::Platform]);
+        let tool_leg = layout.tool.map(|b| layout.bodies[b].leg);
+        let mut order: Vec<LegId> = layout.legs.ids().collect();
+        order.sort_by_key(|l| Some(*l) != tool_leg);
+        for leg in order {
+            planner.leg(leg, given);
+        }
+        planner.blocks
+    }
+
+    /// From the active joints to everything, when chains between driven bodies close one after the other.
+    fn forward(layout: &'a Layout, numbers: &'a Numbers<f64>) -> Option<Vec<BlockPlan>> {
+        let mut planner = Self::new(layout, numbers, &[Node::World]);
+        let active = layout.coords.iter().filter(|(_, c)| c.kind == CoordKind::Active).map(|(id, _)| id);
+        planner.solved.extend(active);
+        planner.spread();
+        let all: HashSet<LegId> = layout.legs.ids().collect();
+        while planner.block(&all).is_some() {}
+        (planner.solved.len() == layout.coords.len()).then_some(planner.blocks)
+    }
+
+    /// Plan one leg; what is left over goes to Newton.
+    fn leg(&mut self, leg: LegId, given: &mut Vec<CoordId>) {
+        let only: HashSet<LegId> = [leg].into();
+        let start = (self.known.clone(), self.solved.clone(), self.posed.clone(), self.blocks.len());
+        while self.block(&only).is_some() {}
+        if self.unsolved(leg).is_empty() {
+            return;
+        }
+        // Kinematic redundancy: with one more active joint given, the rest may follow.
+        let active: Vec<CoordId> = self.layout.legs[leg].coords.iter().copied().filter(|c| self.is_active(*c)).collect();
+        if active.len() > 1 {
+            for &c in &active {
+                self.restore(&start);
+                self.solved.insert(c);
+                self.spread();
+                while self.block(&only).is_some() {}
+                if self.unsolved(leg).is_empty() {
+                    given.push(c);
+                    return;
+                }
+            }
+        }
+        self.restore(&start);
+        let coords = self.unsolved(leg);
+        let pose_first = self.outside_bodies(leg);
+        self.blocks.push(BlockPlan {
+            leg,
+            method: Method::Newton { coords: coords.clone() },
+            pose_first,
+            exports: Vec::new(),
+            roots: Vec::new(),
+            pivots: PivotOrder::default(),
+        });
+        self.solved.extend(coords);
+        for b in &self.layout.legs[leg].bodies {
+            self.known.insert(Node::Body(*b));
+        }
+    }
+
+    fn restore(&mut self, at: &(HashSet<Node>, HashSet<CoordId>, HashSet<BodyId>, usize)) {
+        self.known.clone_from(&at.0);
+        self.solved.clone_from(&at.1);
+        self.posed.clone_from(&at.2);
+        self.blocks.truncate(at.3);
+    }
+
+    fn is_active(&self, c: CoordId) -> bool {
+        self.layout.coords[c].kind == CoordKind::Active
+    }
+
+    fn unsolved(&self, leg: LegId) -> Vec<CoordId> {
+        self.layout.legs[leg].coords.iter().copied().filter(|c| !self.solved.contains(c)).collect()
+    }
+
+    /// Bodies of other legs that the closures of a leg reach.
+    fn outside_bodies(&mut self, leg: LegId) -> Vec<BodyId> {
+        let mut first = Vec::new();
+        for c in self.layout.legs[leg].closures.clone() {
+            for side in self.layout.closures[c].sides {
+                if let Node::Body(b) = side
+                    && self.layout.bodies[b].leg != leg
+                {
+                    self.pose(b, &mut first);
+                }
+            }
+        }
+        first
+    }
+
+    /// Bodies whose joints are known follow their parents.
+    fn spread(&mut self) {
+        for (id, body) in self.layout.bodies.iter() {
+            let joint_known = match (body.joint, body.coord) {
+                (JointKind::Fixed, _) => true,
+                (_, Some(c)) => self.solved.contains(&c),
+                (_, None) => body.coupled.iter().all(|(c, _)| self.solved.contains(c)),
+            };
+            if joint_known && self.known.contains(&body.parent) {
+                self.known.insert(Node::Body(id));
+            }
+        }
+    }
+
+    /// Add a body, and what it stands on, to the list of bodies to be posed through the tree.
+    fn pose(&mut self, b: BodyId, list: &mut Vec<BodyId>) {
+        if !self.posed.insert(b) {
+            return;
+        }
+        if let Node::Body(parent) = self.layout.bodies[b].parent {
+            self.pose(parent, list);
+        }
+        list.push(b);
+    }
+
+    /// Find the next chain and make it a block.
+    fn block(&mut self, legs: &HashSet<LegId>) -> Option<()> {
+        let mut best: Option<(usize, Path, Recognised)> = None;
+        for path in self.ways(legs) {
+            for path in [path.clone(), path.reversed()] {
+                let Some(found) = self.recognise(&path) else { continue };
+                let cost = path.hops.len() * 10 + found.recipes.len();
+                if best.as_ref().is_none_or(|(c, ..)| cost < *c) {
+                    best = Some((cost, path, found));
+                }
+            }
+        }
+        let (_, path, found) = best?;
+        self.take(path, found);
+        Some(())
+    }
+
+    fn recognise(&self, path: &Path) -> Option<Recognised> {
+        let list = elements(&self.layout.bodies, &self.layout.closures, path)?;
+        let unknown = |c: CoordId| !self.solved.contains(&c);
+        if !list.iter().any(|e| e.coord.is_some_and(|(c, _)| unknown(c))) {
+            return None;
+        }
+        let constants = constants(&self.layout.bodies, &self.layout.closures, self.numbers, path);
+        let chain = Chain {
+            list: &list,
+            constants: &constants,
+            range: &|c| self.layout.coords[c].range,
+            driven: &|c| self.layout.coords[c].driven,
+            known: &|c| !unknown(c),
+        };
+        let mut found = chain.recognise()?;
+        if path.end() == Node::Platform && self.layout.tool.is_some() && found.recipes.iter().any(needs_rotation) {
+            return None; // a tool point has no orientation
+        }
+        self.parallelogram(path, &mut found);
+        Some(found)
+    }
+
+    /// A two-link chain that completes a parallelogram is solved by it, without a square root.
+    fn parallelogram(&self, path: &Path, found: &mut Recognised) {
+        let (layout, numbers) = (self.layout, self.numbers);
+        let [Recipe::ReachRR { at: 0 }, ..] = found.recipes[..] else { return };
+        let constants = constants(&layout.bodies, &layout.closures, numbers, path);
+        let (C0, C1) = (constants.between[0], constants.between[1]);
+        let hinge = |edge: Edge, node: Node| hinge_on(&layout.bodies, &layout.closures, numbers, edge, node);
+        let l1 = C1.p.xy().norm();
+        // The centre, a point of the third axis, on the end body.
+        let behind = constants.between[found.centre.min(constants.between.len() - 1) + 1..]
+            .iter()
+            .fold(crate::spatial::Pose::identity(), |p, X| p * *X);
+        let centre = behind.apply_inv(crate::spatial::Vec3::zeros());
+        let l2 = constants.between[2].p.xy().norm();
+        let hinges: Vec<(Edge, Node, Node)> = self.hinges();
+        let touching = |n: Node| hinges.iter().filter(move |(_, a, b)| *a == n || *b == n);
+        let other = |e: &(Edge, Node, Node), n: Node| if e.1 == n { e.2 } else { e.1 };
+        for first in touching(path.start) {
+            let bar = other(first, path.start);
+            if !self.known.contains(&bar) || bar == path.start || path.nodes.contains(&bar) {
+                continue;
+            }
+            let Some(A) = hinge(first.0, path.start) else { continue };
+            let same_axis = A.R.z().cross(&C0.R.z()).norm() < 1e-9
+                && (A.p - C0.p).cross(&C0.R.z()).norm() < 1e-9 * (1.0 + l1);
+            for second in touching(path.end()).filter(|e| other(e, path.end()) == bar && e.0 != first.0) {
+                let (Some(A_bar), Some(D_bar), Some(D)) =
+                    (hinge(first.0, bar), hinge(second.0, bar), hinge(second.0, path.end()))
+                else {
+                    continue;
+                };
+                let across = |v: crate::spatial::Vec3<f64>, z: crate::spatial::Vec3<f64>| (v - z * z.dot(&v)).norm();
+                let bar_length = across(D_bar.p - A_bar.p, A_bar.R.z());
+                let coupler = across(centre - D.p, D.R.z());
+                let size = l1 + l2;
+                if same_axis && (bar_length - l2).abs() < 1e-9 * size && (coupler - l1).abs() < 1e-9 * size {
+                    found.recipes[0] = Recipe::ReachParallel { at: 0, hinge: second.0 };
+                    return;
+                }
+            }
+        }
+    }
+
+    /// All revolute joints between two nodes, cut or not.
+    fn hinges(&self) -> Vec<(Edge, Node, Node)> {
+        let tree = self.layout.bodies.iter().filter(|(_, b)| b.joint == JointKind::Revolute);
+        let tree = tree.map(|(id, b)| (Edge::Tree(id), b.parent, Node::Body(id)));
+        let cut = self.layout.closures.iter().filter(|(_, c)| c.joint == ClosureJoint::Revolute);
+        tree.chain(cut.map(|(id, c)| (Edge::Closure(id), c.sides[0], c.sides[1]))).collect()
+    }
+
+    /// Make a block of a recognised chain.
+    fn take(&mut self, path: Path, found: Recognised) {
+        let mut pose_first = Vec::new();
+        for node in [path.start, path.end()] {
+            if let Node::Body(b) = node {
+                if self.tree_is_solved(b) {
+                    self.pose(b, &mut pose_first);
+                } else {
+                    self.export(b);
+                }
+            }
+        }
+        let list = elements(&self.layout.bodies, &self.layout.closures, &path).unwrap_or_default();
+        self.solved.extend(list.iter().filter_map(|e| e.coord.map(|c| c.0)));
+        self.known.extend(path.nodes.iter().copied());
+        let inside = path.nodes.iter().filter_map(|n| if let Node::Body(b) = n { Some(*b) } else { None });
+        let leg = inside.map(|b| self.layout.bodies[b].leg).next().unwrap_or_else(|| {
+            self.layout.legs.ids().next().expect("a robot has a leg")
+        });
+        let roots = found.recipes.iter().filter_map(Recipe::root).collect();
+        let method = Method::Chain { path, recipes: found.recipes, centre: found.centre };
+        self.blocks.push(BlockPlan { leg, method, pose_first, exports: Vec::new(), roots, pivots: PivotOrder::default() });
+    }
+
+    fn tree_is_solved(&self, b: BodyId) -> bool {
+        let body = &self.layout.bodies[b];
+        let joint = match (body.joint, body.coord) {
+            (JointKind::Fixed, _) => true,
+            (_, Some(c)) => self.solved.contains(&c),
+            (_, None) => body.coupled.iter().all(|(c, _)| self.solved.contains(c)),
+        };
+        joint && if let Node::Body(p) = body.parent { self.tree_is_solved(p) } else { true }
+    }
+
+    /// Ask the block whose chain passes the body for its pose.
+    fn export(&mut self, b: BodyId) {
+        let passes = |block: &BlockPlan| match &block.method {
+            Method::Chain { path, .. } => path.nodes.contains(&Node::Body(b)),
+            Method::Newton { .. } => false,
+        };
+        if let Some(block) = self.blocks.iter_mut().find(|block| passes(block))
+            && !block.exports.contains(&b)
+        {
+            block.exports.push(b);
+        }
+    }
+
+    /// Ways between known nodes through unknown bodies of the given legs.
+    fn ways(&self, legs: &HashSet<LegId>) -> Vec<Path> {
+        let mut edges: Vec<(Edge, Node, Node)> = Vec::new();
+        for (id, body) in self.layout.bodies.iter().filter(|(_, b)| legs.contains(&b.leg)) {
+            edges.push((Edge::Tree(id), body.parent, Node::Body(id)));
+        }
+        for (id, c) in self.layout.closures.iter().filter(|(_, c)| legs.contains(&c.leg)) {
+            edges.push((Edge::Closure(id), c.sides[0], c.sides[1]));
+        }
+        let mut starts: Vec<Node> = vec![Node::World, Node::Platform];
+        starts.extend(self.layout.bodies.ids().map(Node::Body));
+        let mut ways = Vec::new();
+        for start in starts.into_iter().filter(|n| self.known.contains(n)) {
+            let mut path = Path { start, hops: Vec::new(), nodes: Vec::new() };
+            self.extend(&edges, &mut path, &mut ways);
+        }
+        ways
+    }
+
+    fn extend(&self, edges: &[(Edge, Node, Node)], path: &mut Path, ways: &mut Vec<Path>) {
+        if path.hops.len() >= LONGEST || ways.len() >= MOST_WAYS {
+            return;
+        }
+        let here = path.end();
+        for (edge, a, b) in edges {
+            let forward = *a == here;
+            let next = if forward { *b } else { *a };
+            let used = path.hops.iter().any(|h| h.edge == *edge);
+            if used || (*a != here && *b != here) || path.nodes.contains(&next) || (!self.known.contains(&next) && next == path.start) {
+                continue;
+            }
+            path.hops.push(Hop { edge: *edge, forward });
+            path.nodes.push(next);
+            if self.known.contains(&next) {
+                ways.push(path.clone());
+            } else {
+                self.extend(edges, path, ways);
+            }
+            path.hops.pop();
+            path.nodes.pop();
+        }
+    }
+}
+
+fn needs_rotation(recipe: &Recipe) -> bool {
+    matches!(recipe, Recipe::Orient1 { .. } | Recipe::Orient2 { .. } | Recipe::Orient3 { .. })
+}

@@ -1,0 +1,420 @@
+//! A robot ready to be asked: its file read, its model compiled, its home posture closed and its claims checked.
+
+use crate::description::{
+    BadRobot, ClosureJoint, Coordinate, Coordinates, Description, Diagnostic, Fault, Options, Span, read,
+};
+use crate::kinematics::newton::{self, CLOSED, PlatformMotion, Unknowns};
+use crate::kinematics::platform::home_pose;
+use crate::kinematics::{JointPosition, Positions, Posture, WorkingMode, closure, inverse, working_modes};
+use crate::linalg::dense::{Matrix, Svd, svd};
+use crate::linalg::small::Dense;
+use crate::model::{CoordId, Model};
+use rand::{RngExt, SeedableRng};
+use rand_pcg::Pcg64Mcg;
+
+/// A compiled robot.
+#[derive(Clone, Debug)]
+pub struct Robot {
+    model: Model<f64>,
+    home: Posture,
+    mobility: Mobility,
+    remarks: Vec<Diagnostic>,
+    name: String,
+    text: String,
+}
+
+/// What the closures leave of a robot, counted by rank at a closed posture.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Mobility {
+    /// Scalar closure equations.
+    pub rows: usize,
+    /// How many of them are independent.
+    pub rank: usize,
+    /// Degrees of freedom of the robot, idle ones included.
+    pub degrees: usize,
+    /// Degrees of freedom of the platform.
+    pub platform: usize,
+    /// Equations beyond the independent ones.
+    pub overconstraint: usize,
+    /// Freedoms that move neither platform nor motors: the joints that take part in each.
+    pub idle: Vec<Vec<String>>,
+    /// Freedoms that remain when the motors are held, idle ones not counted.
+    pub not_actuated: usize,
+}
+
+impl Robot {
+    /// Read and compile a robot file. `name` is how the file is called in messages.
+    pub fn from_toml(name: &str, text: &str, options: &Options<'_>, actuation: Option<&str>) -> Result<Self, BadRobot> {
+        let bad = |faults| BadRobot { name: name.to_owned(), text: text.to_owned(), faults };
+        let (description, mut remarks) = read(text, options).map_err(bad)?;
+        let model = Model::new(description, actuation).map_err(bad)?;
+        let compiled = compile(model).map_err(bad)?;
+        let (model, home, mobility) = compiled;
+        remarks.extend(mobility_remarks(&model, &mobility));
+        Ok(Self { model, home, mobility, remarks, name: name.to_owned(), text: text.to_owned() })
+    }
+
+    /// The model.
+    pub fn model(&self) -> &Model<f64> {
+        &self.model
+    }
+
+    /// The home posture, in the working mode of the file.
+    pub fn home(&self) -> &Posture {
+        &self.home
+    }
+
+    /// The working mode of the file, or the one nearest to its `near` joints, or the first that reaches the home pose.
+    pub fn mode(&self) -> &WorkingMode {
+        self.home.mode()
+    }
+
+    /// Degrees of freedom by rank.
+    pub fn mobility(&self) -> &Mobility {
+        &self.mobility
+    }
+
+    /// What is worth knowing and no fault.
+    pub fn remarks(&self) -> &[Diagnostic] {
+        &self.remarks
+    }
+
+    /// Name of the file or shipped robot.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Text of the file.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+}
+
+type Compiled = (Model<f64>, Posture, Mobility);
+
+fn compile(model: Model<f64>) -> Result<Compiled, Vec<Diagnostic>> {
+    if !newton::platform_is_attached(&model) {
+        let what = Fault::Unattached { body: "platform".to_owned() };
+        return Err(vec![Diagnostic::new(what, model.topology().platform.span)]);
+    }
+    let model = with_pivots(model);
+    let home = home_posture(&model).map_err(|d| vec![d])?;
+    let (mobility, generic) = mobility(&model, &sample_postures(&model, &home));
+    check_claim(&model, &generic, &mobility).map_err(|d| vec![d])?;
+    Ok((model, home, mobility))
+}
+
+/// Pivot orders of legs without closed form, from a posture that closes.
+fn with_pivots(model: Model<f64>) -> Model<f64> {
+    let Some(pos) = assemble_somewhere(&model) else { return model };
+    let pivots = model
+        .topology()
+        .plan
+        .inverse
+        .iter()
+        .map(|block| match &block.method {
+            crate::model::Method::Newton { coords } => {
+                let closures = model.topology().legs[block.leg].closures.clone();
+                let unknowns = Unknowns { coords: coords.clone(), platform: Vec::new(), closures };
+                newton::pivot_order(&model, &unknowns, &pos)
+            }
+            crate::model::Method::Chain { .. } => crate::linalg::small::PivotOrder::default(),
+        })
+        .collect();
+    model.with_pivots(pivots)
+}
+
+/// Any closed posture near the home pose and the `near` joints, every joint and the platform being free.
+fn assemble_somewhere(model: &Model<f64>) -> Option<Positions<f64>> {
+    let mut random = Pcg64Mcg::seed_from_u64(1);
+    let mut start = Positions::new(model);
+    start.X_WE = home_pose(model);
+    for (c, value) in near(model) {
+        start.joints[c] = JointPosition::of(value);
+    }
+    for k in 0..80 {
+        let mut pos = start.clone();
+        if k > 0 {
+            let spread = f64::from(k.min(20)) * 0.1;
+            for (c, coord) in model.topology().coords.iter() {
+                let scale = if coord.slides { model.size() } else { 1.0 };
+                let at = if coord.slides { pos.joints[c].value } else { pos.joints[c].turn.angle() };
+                pos.joints[c] = JointPosition::of(at + scale * random.random_range(-spread..spread));
+            }
+        }
+        let outcome = newton::assemble(model, &Unknowns::all(model), &mut pos);
+        if outcome.residual <= CLOSED && closes(model, &pos) {
+            return Some(pos);
+        }
+    }
+    None
+}
+
+fn closes(model: &Model<f64>, pos: &Positions<f64>) -> bool {
+    let (m, rad) = closure::gap(model, pos);
+    m < 1e-9 * model.size().max(1.0) && rad < 1e-9
+}
+
+/// The `near` joints of the file.
+fn near(model: &Model<f64>) -> Vec<(CoordId, f64)> {
+    let list = &model.description().near;
+    list.iter().filter_map(|(name, value)| Some((model.topology().coord(&name.text)?, value.value))).collect()
+}
+
+/// The home posture: at the pose of the file, or wherever the robot assembles near its `near` joints.
+fn home_posture(model: &Model<f64>) -> Result<Posture, Diagnostic> {
+    let d = model.description();
+    let (pose, span) = match &d.home {
+        Some((_, span)) => (home_pose(model), *span),
+        None => match assemble_somewhere(model) {
+            Some(pos) => (pos.X_WE, d.platform.span),
+            None => return Err(open_loop(model, None)),
+        },
+    };
+    if let Some((texts, at)) = &d.mode {
+        let mode = WorkingMode::parse(model.topology(), texts).map_err(|e| {
+            let what = Fault::BadMode { mode: texts.join(","), reason: e.to_string() };
+            Diagnostic::new(what, *at)
+        })?;
+        return inverse(model, &pose, &mode).map_err(|e| unreachable_home(model, &e, span));
+    }
+    let postures = working_modes(model, &pose).map_err(|e| unreachable_home(model, &e, span))?;
+    let wanted = near(model);
+    let distance = |p: &Posture| -> f64 {
+        wanted
+            .iter()
+            .map(|(c, value)| {
+                let q = p.joints(model, &[*c])[0];
+                let slides = model.topology().coords[*c].slides;
+                let d = if slides { (q - value) / model.size() } else { crate::spatial::orientation::wrap(q - value) };
+                d * d
+            })
+            .sum()
+    };
+    let best = postures.into_iter().min_by(|a, b| distance(a).total_cmp(&distance(b)));
+    best.ok_or_else(|| open_loop(model, Some(span)))
+}
+
+/// Why the home pose of the file cannot be taken.
+fn unreachable_home(model: &Model<f64>, error: &crate::kinematics::SolveError, span: Span) -> Diagnostic {
+    let mut fault = open_loop(model, Some(span));
+    if let Fault::LoopNotClosed { closure, .. } = &mut fault.what {
+        *closure = format!("{closure} at the home pose ({error})");
+    }
+    fault
+}
+
+/// The loop that stays open the most, when the platform is held at home and everything else may move.
+fn open_loop(model: &Model<f64>, at: Option<Span>) -> Diagnostic {
+    let mut pos = Positions::new(model);
+    pos.X_WE = home_pose(model);
+    for (c, value) in near(model) {
+        pos.joints[c] = JointPosition::of(value);
+    }
+    let mut random = Pcg64Mcg::seed_from_u64(2);
+    let unknowns = if at.is_some() { Unknowns::inverse(model, &[]) } else { Unknowns::all(model) };
+    let mut best: Option<(f64, Positions<f64>)> = None;
+    for k in 0..20 {
+        let mut trial = pos.clone();
+        if k > 0 {
+            for (c, coord) in model.topology().coords.iter() {
+                let scale = if coord.slides { model.size() } else { 1.0 };
+                trial.joints[c] = JointPosition::of(scale * random.random_range(-2.0..2.0));
+            }
+        }
+        let outcome = newton::assemble(model, &unknowns, &mut trial);
+        if best.as_ref().is_none_or(|(r, _)| outcome.residual < *r) {
+            best = Some((outcome.residual, trial));
+        }
+    }
+    let pos = best.map_or(pos, |(_, p)| p);
+    let worst = model
+        .topology()
+        .closures
+        .iter()
+        .map(|(id, c)| (closure::closure_gap(model, id, &pos), c))
+        .max_by(|a, b| (a.0.0 / model.size() + a.0.1).total_cmp(&(b.0.0 / model.size() + b.0.1)));
+    let ((gap_m, gap_rad), closure) = worst.map_or(((0.0, 0.0), None), |(g, c)| (g, Some(c)));
+    let name = closure.map_or_else(|| "the platform".to_owned(), |c| c.name.clone());
+    let span = at.or_else(|| closure.map(|c| c.span)).unwrap_or_default();
+    Diagnostic::new(Fault::LoopNotClosed { closure: name, gap_m, gap_rad }, span)
+}
+
+/// Closure Jacobian over all joints and all motions of the platform, scaled.
+fn full_jacobian(model: &Model<f64>, pos: &Positions<f64>) -> (Matrix, Unknowns) {
+    let mut unknowns = Unknowns::all(model);
+    if model.topology().platform.tool.is_some() {
+        unknowns.platform = (0..3).map(PlatformMotion::Axis).collect();
+    }
+    let n = unknowns.coords.len() + unknowns.platform.len();
+    let mut a = Dense::zeros(newton::row_count(model, &unknowns), n + 1);
+    newton::jacobian(model, &unknowns, model.length(), pos, &mut a);
+    (Matrix::from_fn(a.rows, n, |i, j| a.at(i, j)), unknowns)
+}
+
+/// The home posture and a few near it: one of them may be singular, all are not.
+fn sample_postures(model: &Model<f64>, home: &Posture) -> Vec<Positions<f64>> {
+    let mut random = Pcg64Mcg::seed_from_u64(3);
+    let mut list = vec![home.positions().clone()];
+    for _ in 0..4 {
+        let mut pos = home.positions().clone();
+        for (c, coord) in model.topology().coords.iter() {
+            let scale = if coord.slides { 0.1 * model.size() } else { 0.1 };
+            let at = if coord.slides { pos.joints[c].value } else { pos.joints[c].turn.angle() };
+            pos.joints[c] = JointPosition::of(at + scale * random.random_range(-1.0..1.0));
+        }
+        let outcome = newton::assemble(model, &Unknowns::all(model), &mut pos);
+        if outcome.residual <= CLOSED && closes(model, &pos) {
+            list.push(pos);
+        }
+    }
+    list
+}
+
+/// Mobility at the posture of the highest rank; freedoms that motors do not hold only count when no posture holds them.
+fn mobility(model: &Model<f64>, postures: &[Positions<f64>]) -> (Mobility, Positions<f64>) {
+    let mut best: Option<(Mobility, Positions<f64>)> = None;
+    let mut not_actuated = usize::MAX;
+    for pos in postures {
+        let found = mobility_at(model, pos);
+        not_actuated = not_actuated.min(found.not_actuated);
+        if best.as_ref().is_none_or(|(b, _)| found.rank > b.rank || (found.rank == b.rank && found.idle.len() < b.idle.len())) {
+            best = Some((found, pos.clone()));
+        }
+    }
+    let (mut mobility, pos) = best.expect("there is a home posture");
+    mobility.not_actuated = not_actuated;
+    (mobility, pos)
+}
+
+fn mobility_at(model: &Model<f64>, pos: &Positions<f64>) -> Mobility {
+    let (a, unknowns) = full_jacobian(model, pos);
+    let f = svd(&a);
+    let (rows, rank) = (a.nrows(), f.rank());
+    let degrees = a.ncols() - rank;
+    let platform = svd(&platform_motions(&f, unknowns.coords.len())).rank();
+    // Motors held: their columns leave. Platform held too: what still moves is idle.
+    let topology = model.topology();
+    let passive: Vec<usize> = (0..unknowns.coords.len()).filter(|j| !topology.active.contains(&unknowns.coords[*j])).collect();
+    let held: Vec<usize> = passive.iter().copied().chain(unknowns.coords.len()..a.ncols()).collect();
+    let pick = |columns: &[usize]| svd(&Matrix::from_fn(rows, columns.len(), |i, j| a[(i, columns[j])]));
+    let (inner, locked) = (pick(&passive), pick(&held));
+    let idle_space = inner.null_space();
+    let idle = (0..idle_space.ncols())
+        .map(|k| {
+            let size = |j: usize| idle_space[(j, k)].abs();
+            let largest = (0..passive.len()).map(size).fold(0.0, f64::max);
+            let moving = (0..passive.len()).filter(|j| size(*j) > 1e-6 * largest);
+            moving.map(|j| topology.coords[unknowns.coords[passive[j]]].name.clone()).collect()
+        })
+        .collect::<Vec<Vec<String>>>();
+    let not_actuated = (held.len() - locked.rank()).saturating_sub(idle.len());
+    Mobility { rows, rank, degrees, platform, overconstraint: rows - rank, idle, not_actuated }
+}
+
+/// Platform rows of the null space of the closures: how the platform can move.
+fn platform_motions(f: &Svd, coords: usize) -> Matrix {
+    let n = f.null_space();
+    Matrix::from_fn(n.nrows() - coords, n.ncols(), |i, j| n[(coords + i, j)])
+}
+
+/// The platform must move as the file claims, no more and no less.
+fn check_claim(model: &Model<f64>, pos: &Positions<f64>, mobility: &Mobility) -> Result<(), Diagnostic> {
+    let platform = &model.topology().platform;
+    let claimed = describe_coordinates(&platform.coordinates);
+    let fail = |found: String| {
+        Err(Diagnostic::new(Fault::FalseClaim { claimed: claimed.clone(), found }, platform.span))
+    };
+    let (a, unknowns) = full_jacobian(model, pos);
+    let motions = platform_motions(&svd(&a), unknowns.coords.len());
+    let names = ["x", "y", "z", "rotation about x", "rotation about y", "rotation about z"];
+    let moves: Vec<&str> = (0..motions.nrows())
+        .filter(|i| (0..motions.ncols()).map(|j| motions[(*i, j)].powi(2)).sum::<f64>().sqrt() > 1e-6)
+        .map(|i| names[i])
+        .collect();
+    let (found, wanted) = (mobility.platform, platform.independent.len());
+    if found < wanted {
+        return fail(format!("the closures leave it {found} of these {wanted} freedoms (it moves in: {})", list(&moves)));
+    }
+    let allowed: Vec<&str> = platform.independent.iter().map(|c| names[c.index()]).collect();
+    let dependent = matches!(platform.coordinates, Coordinates::Some(_));
+    if let Some(extra) = moves.iter().find(|m| !allowed.contains(m)).filter(|_| !dependent) {
+        return fail(format!("the closures also let it move in {extra}"));
+    }
+    if found > wanted {
+        return fail(format!("the closures leave it {found} freedoms (it moves in: {})", list(&moves)));
+    }
+    // The listed coordinates must be able to change independently of each other.
+    let chosen = Matrix::from_fn(wanted, motions.ncols(), |i, j| coordinate_rate(&platform.independent, i, pos, &motions, j));
+    let rank = svd(&chosen).rank();
+    if rank < wanted {
+        return fail(format!("only {rank} of these coordinates can change independently"));
+    }
+    Ok(())
+}
+
+/// Rate of an independent coordinate for a motion of the platform: angles are roll, pitch, yaw.
+fn coordinate_rate(independent: &[Coordinate], i: usize, pos: &Positions<f64>, motions: &Matrix, j: usize) -> f64 {
+    let c = independent[i];
+    if !c.is_angle() || motions.nrows() < 6 {
+        return motions[(c.index().min(motions.nrows() - 1), j)];
+    }
+    let [roll, pitch, yaw] = crate::spatial::orientation::to_rpy(&pos.X_WE.R);
+    let D = crate::spatial::orientation::Sequence::ZYX.rates([yaw, pitch, roll]);
+    let w = nalgebra::Vector3::new(motions[(3, j)], motions[(4, j)], motions[(5, j)]);
+    let rates = D.try_inverse().map_or(w, |inv| inv * w); // yaw, pitch, roll
+    rates[5 - c.index()]
+}
+
+fn describe_coordinates(c: &Coordinates) -> String {
+    let names = |list: &[Coordinate]| {
+        let word = |c: &Coordinate| ["x", "y", "z", "rx", "ry", "rz"][c.index()];
+        list.iter().map(word).collect::<Vec<_>>().join(", ")
+    };
+    match c {
+        Coordinates::Spatial => "all six coordinates".to_owned(),
+        Coordinates::Planar => "x, y and the angle about z only".to_owned(),
+        Coordinates::Translation => "x, y, z without turning".to_owned(),
+        Coordinates::Point(l) | Coordinates::Some(l) => format!("the independent coordinates {}", names(l)),
+    }
+}
+
+fn list(words: &[&str]) -> String {
+    if words.is_empty() { "nothing".to_owned() } else { words.join(", ") }
+}
+
+fn mobility_remarks(model: &Model<f64>, mobility: &Mobility) -> Vec<Diagnostic> {
+    let span = |joint: &str| span_of_joint(model.description(), joint);
+    let mut remarks: Vec<Diagnostic> = mobility
+        .idle
+        .iter()
+        .map(|joints| {
+            let at = joints.first().map_or_else(Span::default, |j| span(j));
+            let joint = format!("a freedom of joints {}", joints.join(", "));
+            let instead = instead(model, joints);
+            Diagnostic::new(Fault::IdleFreedom { joint, instead }, at)
+        })
+        .collect();
+    if mobility.not_actuated > 0 {
+        let drives = model.topology().active.len();
+        let degrees = mobility.degrees - mobility.idle.len();
+        remarks.push(Diagnostic::new(Fault::NotActuated { degrees, drives }, model.topology().platform.span));
+    }
+    remarks
+}
+
+/// What to write in place of joints that leave an idle freedom.
+fn instead(model: &Model<f64>, joints: &[String]) -> String {
+    let spherical = model.topology().closures.values().any(|c| c.joint == ClosureJoint::Spherical);
+    let three = joints.iter().any(|j| j.ends_with(".3"));
+    if spherical && three {
+        "write U in place of one S joint of that rod".to_owned()
+    } else {
+        "take one of these joints away, or write it as fixed".to_owned()
+    }
+}
+
+fn span_of_joint(d: &Description, joint: &str) -> Span {
+    let name = joint.split('.').next().unwrap_or(joint);
+    d.bodies.iter().find(|b| b.name.text == name).map_or_else(Span::default, |b| b.name.span)
+}

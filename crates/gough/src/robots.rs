@@ -1,0 +1,53 @@
+//! Robots that come with the library, compiled into it.
+
+use crate::description::{BadRobot, Options};
+use crate::robot::Robot;
+
+/// Name, robot file, reference data.
+macro_rules! shipped {
+    ($($name:literal),* $(,)?) => {
+        const SHIPPED: &[(&str, &str, &str)] = &[
+            $((
+                $name,
+                include_str!(concat!("../../../robots/", $name, "/robot.toml")),
+                include_str!(concat!("../../../robots/", $name, "/reference.json")),
+            )),*
+        ];
+    };
+}
+
+shipped!(
+    "five-bar",
+    "3-rpr",
+    "orthoglide",
+    "orthoglide-parallelogram",
+    "delta",
+    "delta-parallelogram",
+    "gough-stewart",
+    "dualv",
+    "tripteron",
+    "navaro",
+    "navaro-as-printed",
+    "heli4",
+    "dual-emps",
+);
+
+/// Names of the shipped robots.
+pub fn names() -> impl Iterator<Item = &'static str> {
+    SHIPPED.iter().map(|r| r.0)
+}
+
+/// The file of a shipped robot.
+pub fn text(name: &str) -> Option<&'static str> {
+    SHIPPED.iter().find(|r| r.0 == name).map(|r| r.1)
+}
+
+/// Published and computed numbers of a shipped robot, JSON.
+pub fn reference(name: &str) -> Option<&'static str> {
+    SHIPPED.iter().find(|r| r.0 == name).map(|r| r.2)
+}
+
+/// A shipped robot, compiled. `None` when there is none of that name.
+pub fn load(name: &str) -> Option<Result<Robot, BadRobot>> {
+    text(name).map(|t| Robot::from_toml(name, t, &Options::default(), None))
+}
