@@ -3,9 +3,9 @@
 use crate::description::{
     BadRobot, ClosureJoint, Coordinate, Coordinates, Description, Diagnostic, Fault, Options, Span, read,
 };
-use crate::kinematics::newton::{self, CLOSED, PlatformMotion, Unknowns};
+use crate::kinematics::newton::{self, CLOSED, Unknowns};
 use crate::kinematics::platform::home_pose;
-use crate::kinematics::{JointPosition, Positions, Posture, WorkingMode, closure, inverse, working_modes};
+use crate::kinematics::{JointPosition, Positions, Posture, WorkingMode, assemblies, closure, inverse, working_modes};
 use crate::linalg::dense::{Matrix, Svd, svd};
 use crate::linalg::small::Dense;
 use crate::model::{CoordId, Model};
@@ -107,9 +107,9 @@ fn compile(model: Model<f64>) -> Result<Compiled, Vec<Diagnostic>> {
 /// Pivot orders of legs without closed form, from a posture that closes.
 fn with_pivots(model: Model<f64>) -> Model<f64> {
     let Some(pos) = assemble_somewhere(&model) else { return model };
-    let pivots = model
-        .topology()
-        .plan
+    let plan = &model.topology().plan;
+    let whole = newton::pivot_order(&model, &Unknowns::inverse(&model, &plan.given), &pos);
+    let pivots = plan
         .inverse
         .iter()
         .map(|block| match &block.method {
@@ -121,10 +121,10 @@ fn with_pivots(model: Model<f64>) -> Model<f64> {
             crate::model::Method::Chain { .. } => crate::linalg::small::PivotOrder::default(),
         })
         .collect();
-    model.with_pivots(pivots)
+    model.with_pivots(pivots, whole)
 }
 
-/// Any closed posture near the home pose and the `near` joints, every joint and the platform being free.
+/// Any closed posture near the home pose and the `near` joints, every joint and the platform's own freedoms being free.
 fn assemble_somewhere(model: &Model<f64>) -> Option<Positions<f64>> {
     let mut random = Pcg64Mcg::seed_from_u64(1);
     let mut start = Positions::new(model);
@@ -142,7 +142,9 @@ fn assemble_somewhere(model: &Model<f64>) -> Option<Positions<f64>> {
                 pos.joints[c] = JointPosition::of(at + scale * random.random_range(-spread..spread));
             }
         }
-        let outcome = newton::assemble(model, &Unknowns::all(model), &mut pos);
+        let mut unknowns = Unknowns::forward(model);
+        unknowns.coords = model.topology().coords.ids().collect();
+        let outcome = newton::assemble(model, &unknowns, &mut pos);
         if outcome.residual <= CLOSED && closes(model, &pos) {
             return Some(pos);
         }
@@ -166,8 +168,8 @@ fn home_posture(model: &Model<f64>) -> Result<Posture, Diagnostic> {
     let d = model.description();
     let (pose, span) = match &d.home {
         Some((_, span)) => (home_pose(model), *span),
-        None => match assemble_somewhere(model) {
-            Some(pos) => (pos.X_WE, d.platform.span),
+        None => match assemble_at_near(model).or_else(|| assemble_somewhere(model).map(|pos| pos.X_WE)) {
+            Some(pose) => (pose, d.platform.span),
             None => return Err(open_loop(model, None)),
         },
     };
@@ -193,6 +195,15 @@ fn home_posture(model: &Model<f64>) -> Result<Posture, Diagnostic> {
     };
     let best = postures.into_iter().min_by(|a, b| distance(a).total_cmp(&distance(b)));
     best.ok_or_else(|| open_loop(model, Some(span)))
+}
+
+/// The pose of the first assembly mode when `near` gives every active joint.
+fn assemble_at_near(model: &Model<f64>) -> Option<crate::spatial::Pose<f64>> {
+    let near = near(model);
+    let active: Option<Vec<f64>> =
+        model.topology().active.iter().map(|c| near.iter().find(|(n, _)| n == c).map(|(_, v)| *v)).collect();
+    let found = assemblies(model, &active?, &WorkingMode::first(model.topology())).ok()?;
+    found.postures.first().map(|p| *p.pose())
 }
 
 /// Why the home pose of the file cannot be taken.
@@ -242,10 +253,7 @@ fn open_loop(model: &Model<f64>, at: Option<Span>) -> Diagnostic {
 
 /// Closure Jacobian over all joints and all motions of the platform, scaled.
 fn full_jacobian(model: &Model<f64>, pos: &Positions<f64>) -> (Matrix, Unknowns) {
-    let mut unknowns = Unknowns::all(model);
-    if model.topology().platform.tool.is_some() {
-        unknowns.platform = (0..3).map(PlatformMotion::Axis).collect();
-    }
+    let unknowns = Unknowns::all(model);
     let n = unknowns.coords.len() + unknowns.platform.len();
     let mut a = Dense::zeros(newton::row_count(model, &unknowns), n + 1);
     newton::jacobian(model, &unknowns, model.length(), pos, &mut a);

@@ -75,11 +75,7 @@ fn check_kind(item: &Item, kind: &Kind, key: &str, faults: &mut Vec<Diagnostic>)
 }
 
 fn is_number(item: &Item) -> bool {
-    match item.value {
-        Value::Integer(_) | Value::Text(_) => true,
-        Value::Float(x) => x.is_finite(),
-        _ => false,
-    }
+    matches!(item.value, Value::Integer(_) | Value::Float(_) | Value::Text(_))
 }
 
 /// What a kind is, in words.

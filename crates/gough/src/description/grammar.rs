@@ -155,7 +155,7 @@ pub static ROOT: Section = Section {
     title: "the file",
     doc: "A robot: what it is called, its named numbers, its base, platform and legs.",
     keys: &[
-        must("robot", Kind::Table(&ROBOT), "Name, sources, gravity, home pose, working mode."),
+        key("robot", Kind::Table(&ROBOT), "Name, sources, gravity, home pose, working mode."),
         key("parameters", Kind::Table(&PARAMETERS), "Named numbers; they stay alive in the model."),
         key("base", Kind::Table(&BASE), "Where the base frame stands in the world."),
         must("platform", Kind::Table(&PLATFORM), "What moves: its coordinates and body data."),
@@ -176,7 +176,7 @@ static ROBOT: Section = Section {
     title: "[robot]",
     doc: "The robot as a whole.",
     keys: &[
-        must("name", Kind::Text, "Name of the robot."),
+        key("name", Kind::Text, "Name of the robot; that of the file unless given."),
         key("summary", Kind::Text, "One line on what it is."),
         key("source", Kind::Texts, "Where the data come from."),
         key("gravity", Kind::Numbers(Unit::Acceleration, 3), "Gravity in world axes; [0, 0, -9.81] unless given."),

@@ -6,9 +6,12 @@ use super::elastic::{Elastic, Material, Section};
 use super::fault::{Diagnostic, Fault, Span, line_column, nearest};
 use super::formula::{Formula, Meaning, is_reserved};
 use super::grammar::{COORDINATE_SETS, COORDINATES, ROOT, Unit};
-use super::robot::{ActuationSet, Body, Closure, Coordinate, Coordinates, Coupling, Description, Flexible, Name, Platform};
+use super::robot::{
+    ActuationSet, Body, Closure, Coordinate, Coordinates, Coupling, Description, Flexible, Joint, Name, Platform,
+};
 use super::rows::{Reader, zeros};
 use super::source::{Item, Table, Value, parse};
+use crate::spatial::NotPhysical;
 use std::collections::{HashMap, HashSet};
 
 /// Largest file, in bytes.
@@ -26,11 +29,13 @@ pub struct Options<'a> {
     pub set: Vec<(String, String)>,
     /// How files named in the robot file are read.
     pub files: &'a dyn Fn(&str) -> Result<String, String>,
+    /// Name of the robot when the file gives none.
+    pub name: String,
 }
 
 impl Default for Options<'_> {
     fn default() -> Self {
-        Self { set: Vec::new(), files: &|_| Err("no files can be read here".to_owned()) }
+        Self { set: Vec::new(), files: &|_| Err("no files can be read here".to_owned()), name: "robot".to_owned() }
     }
 }
 
@@ -94,6 +99,10 @@ fn read_root(root: &Table, options: &Options<'_>) -> (Option<Description>, Vec<D
         materials: named("material"),
         sections: named("section"),
         files: options.files,
+        default_name: options.name.clone(),
+        lost: Vec::new(),
+        incomplete: false,
+        legs_lost: false,
     };
     let description = reader.robot(root);
     (description, reader.faults)
@@ -118,8 +127,9 @@ impl Reader<'_> {
         let mode = robot.get("mode").map(|i| (self.names(i).into_iter().map(|n| n.text).collect(), i.span));
         let home = robot.table("home").map(|t| (self.home(t), t.span));
         let length = self.positive(robot, "length", Unit::Length);
+        let name = if robot.get("name").is_some() { text("name") } else { self.default_name.clone() };
         let description = Description {
-            name: text("name"),
+            name,
             summary: text("summary"),
             sources,
             gravity,
@@ -162,6 +172,7 @@ impl Reader<'_> {
         let legs = root.table("legs").unwrap_or(&empty);
         if legs.entries.len() > MOST_LEGS {
             let what = Fault::TooMany { what: "legs", count: legs.entries.len(), most: MOST_LEGS };
+            (self.incomplete, self.legs_lost) = (true, true);
             return self.fault(what, legs.span);
         }
         let mut used = HashSet::new();
@@ -172,6 +183,7 @@ impl Reader<'_> {
             let Some(template) = templates.table(name) else {
                 let nearest = nearest(name, templates.entries.iter().map(|e| e.key.as_str()));
                 self.fault(Fault::UnknownTemplate { name: name.to_owned(), nearest }, item.span);
+                (self.incomplete, self.legs_lost) = (true, true);
                 continue;
             };
             used.insert(name.to_owned());
@@ -190,6 +202,7 @@ impl Reader<'_> {
             if parts.bodies.len() + parts.closures.len() > MOST_BODIES {
                 let count = parts.bodies.len() + parts.closures.len();
                 self.fault(Fault::TooMany { what: "bodies and closures", count, most: MOST_BODIES }, legs.span);
+                (self.incomplete, self.legs_lost) = (true, true);
                 return;
             }
         }
@@ -455,37 +468,33 @@ impl Reader<'_> {
     /// Names that must be unique, and names that must exist.
     fn check_references(&mut self, mut d: Description) -> Description {
         self.check_unique(&d);
-        let bodies: Vec<String> = d.bodies.iter().map(|b| b.name.text.clone()).collect();
+        let bodies: Vec<String> = d.bodies.iter().map(|b| b.name.text.clone()).chain(self.lost.clone()).collect();
         let known = |name: &str| name == "base" || name == "platform" || bodies.iter().any(|b| b == name);
         let no_body = |name: &Name| {
             let candidates = bodies.iter().map(String::as_str).chain(["base", "platform"]);
             Fault::UnknownBody { name: name.text.clone(), nearest: nearest(&name.text, candidates) }
         };
-        for body in d.bodies.iter().filter(|b| !known(&b.on.text)) {
-            self.fault(no_body(&body.on), body.on.span);
+        let known = |name: &str| self.legs_lost || known(name);
+        let mut unknown: Vec<&Name> = d.bodies.iter().map(|b| &b.on).filter(|on| !known(&on.text)).collect();
+        unknown.extend(d.closures.iter().flat_map(|c| [&c.a.body, &c.b.body]).filter(|b| !known(&b.text)));
+        let no_tool = |b: &Name| !known(&b.text) || b.text == "base" || b.text == "platform";
+        unknown.extend(d.platform.tool.iter().map(|(body, _)| body).filter(|b| no_tool(b)));
+        for name in unknown {
+            self.fault(no_body(name), name.span);
         }
-        for closure in &d.closures {
-            for side in [&closure.a, &closure.b] {
-                if !known(&side.body.text) {
-                    self.fault(no_body(&side.body), side.body.span);
-                }
-            }
-            if closure.a.body.text == closure.b.body.text {
-                self.fault(Fault::ClosureOnItself { body: closure.a.body.text.clone() }, closure.span);
-            }
+        for closure in d.closures.iter().filter(|c| c.a.body.text == c.b.body.text) {
+            self.fault(Fault::ClosureOnItself { body: closure.a.body.text.clone() }, closure.span);
         }
-        if let Some((body, _)) = &d.platform.tool
-            && (!known(&body.text) || body.text == "base" || body.text == "platform")
-        {
-            self.fault(no_body(body), body.span);
-        }
-        if d.bodies.is_empty() {
+        if self.incomplete {
+            // What is missing may stand in the rows that have faults.
+        } else if d.bodies.is_empty() {
             self.fault(Fault::NothingMoves, d.platform.span);
         } else if d.bodies.iter().all(|b| b.drive.is_none()) {
             self.fault(Fault::NoDrive, d.platform.span);
         }
         self.check_points(&d);
         self.check_joints(&d);
+        self.check_inertias(&d);
         self.sort(&mut d);
         d
     }
@@ -509,9 +518,14 @@ impl Reader<'_> {
 
     /// Named points must belong to modal bodies that have them.
     fn check_points(&mut self, d: &Description) {
+        let lost = self.lost.clone();
         let sides = d.closures.iter().flat_map(|c| [&c.a, &c.b]).map(|s| (&s.body, &s.at_point));
         let rows = d.bodies.iter().map(|b| (&b.on, &b.at_point));
-        let uses: Vec<_> = sides.chain(rows).filter_map(|(body, point)| Some((body, point.as_ref()?))).collect();
+        let uses: Vec<_> = sides
+            .chain(rows)
+            .filter_map(|(body, point)| Some((body, point.as_ref()?)))
+            .filter(|(body, _)| !lost.contains(&body.text))
+            .collect();
         for (body, point) in uses {
             let modal = if body.text == "platform" {
                 d.platform.modal.as_ref()
@@ -531,17 +545,20 @@ impl Reader<'_> {
 
     /// Joints named in couplings, sets, `near` and `hold`.
     fn check_joints(&mut self, d: &Description) {
-        let joints = d.joint_names();
+        let lost = self.lost.iter().map(|n| (n.clone(), false));
+        let joints: Vec<(String, bool)> = d.joint_names().into_iter().chain(lost).collect();
         let find = |name: &str| joints.iter().any(|(n, _)| n == name || name.strip_prefix('q') == Some(n));
+        let (lost, legs_lost) = (self.lost.clone(), self.legs_lost);
         let driven = |name: &str| {
             let plain = |n: &str| n == name || name.strip_prefix('q') == Some(n);
-            d.bodies.iter().any(|b| plain(&b.name.text) && b.drive.is_some())
+            d.bodies.iter().any(|b| plain(&b.name.text) && b.drive.is_some()) || lost.iter().any(|n| plain(n))
         };
         let sets = d.actuation.iter().flat_map(|s| &s.joints);
         let listed = d.couplings.iter().flat_map(|c| c.terms.iter().map(|(n, _)| n));
         let near = d.near.iter().map(|(n, _)| n);
         let held = d.elastic.hold.iter().flatten();
-        for name in sets.clone().chain(listed).chain(near).chain(held).filter(|n| !find(&n.text)) {
+        let unknown = sets.clone().chain(listed).chain(near).chain(held).filter(|n| !find(&n.text));
+        for name in unknown.filter(|_| !legs_lost) {
             let nearest = nearest(&name.text, joints.iter().map(|(n, _)| n.as_str()));
             self.fault(Fault::UnknownJoint { name: name.text.clone(), nearest }, name.span);
         }
@@ -557,8 +574,31 @@ impl Reader<'_> {
         }
     }
 
+    /// Inertias that no body can have, unless the file says that parameters are grouped.
+    fn check_inertias(&mut self, d: &Description) {
+        let values = d.definitions.values(&d.definitions.defaults());
+        let rows = d.bodies.iter().map(|b| (b.name.text.as_str(), &b.mass));
+        let bars = d.bodies.iter().filter_map(|b| match &b.joint {
+            Joint::Parallelogram(bar) => Some((b.name.text.as_str(), &bar.mass)),
+            _ => None,
+        });
+        let platform = std::iter::once(("platform", &d.platform.mass));
+        for (name, mass) in rows.chain(bars).chain(platform).filter(|(_, m)| !m.grouped) {
+            let reason = match mass.inertia(&values).check_physical() {
+                Ok(()) => continue,
+                Err(NotPhysical::NegativeMass(m)) => format!("its mass is {m} kg"),
+                Err(NotPhysical::Massless) => "it has a first moment or an inertia but no mass".to_owned(),
+                Err(NotPhysical::Moments([a, b, c])) => {
+                    format!("its principal moments at the centre of mass are {a:.4e}, {b:.4e}, {c:.4e} kg m^2")
+                }
+            };
+            self.fault(Fault::NonPhysicalInertia { body: name.to_owned(), reason }, mass.span);
+        }
+    }
+
     /// Bodies with parents first; bodies that stand on each other are a fault.
     fn sort(&mut self, d: &mut Description) {
+        // Rows that stand on a row with faults are kept in place.
         let all: HashSet<String> = d.bodies.iter().map(|b| b.name.text.clone()).collect();
         let mut placed: HashSet<String> = HashSet::new();
         let mut sorted: Vec<Body> = Vec::with_capacity(d.bodies.len());

@@ -27,6 +27,13 @@ pub(super) struct Reader<'a> {
     pub(super) materials: Vec<String>,
     pub(super) sections: Vec<String>,
     pub(super) files: &'a dyn Fn(&str) -> Result<String, String>,
+    pub(super) default_name: String,
+    /// Names of bodies whose rows have faults: they exist, but nothing more is known of them.
+    pub(super) lost: Vec<String>,
+    /// Something was left out, so that what is missing may only have been lost.
+    pub(super) incomplete: bool,
+    /// Whole legs were left out.
+    pub(super) legs_lost: bool,
 }
 
 impl Reader<'_> {
@@ -361,7 +368,19 @@ impl Reader<'_> {
         }
     }
 
+    /// A body; one with faults is remembered by its name.
     pub(super) fn body(&mut self, table: &Table) -> Option<Body> {
+        let body = self.read_body(table);
+        if body.is_none() {
+            self.incomplete = true;
+            if let Some(text) = table.get("name").and_then(Item::as_text) {
+                self.lost.push(text.replace("{leg}", self.leg.as_deref().unwrap_or_default()));
+            }
+        }
+        body
+    }
+
+    fn read_body(&mut self, table: &Table) -> Option<Body> {
         let name = table.get("name").and_then(|i| self.name(i));
         let on = table.get("on").and_then(|i| self.name(i));
         let joint = self.joint(table);

@@ -118,7 +118,10 @@ fn convert(item: &Spanned<DeValue<'_>>) -> Item {
         DeValue::Integer(i) => {
             i64::from_str_radix(i.as_str(), i.radix()).map_or(Value::Other("a number out of range"), Value::Integer)
         }
-        DeValue::Float(f) => f.as_str().parse().map_or(Value::Other("a number out of range"), Value::Float),
+        DeValue::Float(f) => match f.as_str().parse::<f64>() {
+            Ok(x) if x.is_finite() => Value::Float(x),
+            _ => Value::Other("a number that is not finite"),
+        },
         DeValue::Boolean(b) => Value::Flag(*b),
         DeValue::Datetime(_) => Value::Other("a date"),
         DeValue::Array(list) => Value::List(list.iter().map(convert).collect()),

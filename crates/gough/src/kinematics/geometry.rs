@@ -4,10 +4,33 @@
 //! stands as seen from the joint that is solved next, and `R` the rotation of the end body seen from there. Each square
 //! root takes its sign from the working mode and leaves its discriminant in the margins; nothing is compared.
 
-use super::positions::{JointPosition, Positions, pose_body};
-use crate::model::{Block, BlockPlan, Cross, Model, Motion, Slot, Step};
+use super::modes::WorkingMode;
+use super::newton::{Unknowns, polish};
+use super::positions::{JointPosition, Positions, pose_bodies, pose_body};
+use crate::model::{Block, BlockPlan, Cross, Method, Model, Motion, Slot, Step};
 use crate::scalar::Real;
 use crate::spatial::{Pose, Rotation, Turn, Vec3, vec3};
+
+/// Joints for the platform pose in `pos`, in any scalar. Closed forms need nothing else; legs and platform coordinates
+/// without one start from the joints in `pos`, closed on `f64`, and take `steps` Newton steps: one is exact for first
+/// derivatives. Bodies are posed.
+pub fn close<S: Real>(model: &Model<S>, mode: &WorkingMode, steps: usize, pos: &mut Positions<S>) {
+    let topology = model.topology();
+    let plan = &topology.plan;
+    if plan.solve_platform {
+        let unknowns = Unknowns::inverse(model, &plan.given);
+        polish(model, &unknowns, &plan.pivots, steps, model.length(), pos);
+    }
+    solve_blocks(model, &plan.inverse, model.inverse_blocks(), mode.signs(), pos);
+    for block in &plan.inverse {
+        if let Method::Newton { coords } = &block.method {
+            let closures = topology.legs[block.leg].closures.clone();
+            let unknowns = Unknowns { coords: coords.clone(), platform: Vec::new(), closures };
+            polish(model, &unknowns, &block.pivots, steps, model.length(), pos);
+        }
+    }
+    pose_bodies(model, pos);
+}
 
 /// Solve the blocks of a plan in order. `signs` has one entry, ±1, per root of the plan; joints of blocks that are left
 /// to Newton are not touched.

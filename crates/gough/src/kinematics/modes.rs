@@ -35,9 +35,9 @@ impl WorkingMode {
         }
     }
 
-    /// Number of signs.
-    pub fn roots(&self) -> usize {
-        self.signs.len()
+    /// ±1 per square root of the plan, block after block.
+    pub fn signs(&self) -> &[f64] {
+        &self.signs
     }
 
     /// Every combination of signs, `+` first; branches as in `self`.

@@ -5,7 +5,7 @@ use super::closure::{joint_twist, movers, rows};
 use super::positions::{Positions, pose_bodies};
 use crate::linalg::dense::{Matrix, solve_spd, svd};
 use crate::linalg::small::{Dense, PivotOrder};
-use crate::description::Coordinate;
+use crate::description::{Coordinate, Coordinates};
 use crate::model::{ClosureId, CoordId, Model, Node};
 use crate::scalar::Real;
 use crate::spatial::{Pose, Rotation, Turn, Twist, Vec3};
@@ -94,12 +94,12 @@ pub const CLOSED: f64 = 1e-12;
 const MOST_ITERATIONS: u32 = 120;
 
 impl Unknowns {
-    /// Everything moves except the active joints: forward geometry.
+    /// Everything moves except the active joints: forward geometry. The platform moves as the file claims.
     pub fn forward<S: Real>(model: &Model<S>) -> Self {
         let topology = model.topology();
-        let platform = match (&topology.platform.coordinates, topology.platform.tool) {
-            (_, Some(_)) => topology.platform.independent.iter().map(|c| PlatformMotion::Coordinate(*c)).collect(),
-            _ => (0..6).map(PlatformMotion::Axis).collect(),
+        let platform = match &topology.platform.coordinates {
+            Coordinates::Spatial | Coordinates::Some(_) => (0..6).map(PlatformMotion::Axis).collect(),
+            _ => topology.platform.independent.iter().map(|c| PlatformMotion::Axis(c.index())).collect(),
         };
         Self { coords: topology.passive.clone(), platform, closures: topology.closures.ids().collect() }
     }
@@ -114,11 +114,15 @@ impl Unknowns {
         }
     }
 
-    /// Everything moves.
+    /// Everything moves, the platform in all ways it could (a tool point only translates).
     pub fn all<S: Real>(model: &Model<S>) -> Self {
-        let mut unknowns = Self::forward(model);
-        unknowns.coords = model.topology().coords.ids().collect();
-        unknowns
+        let topology = model.topology();
+        let motions = if topology.platform.tool.is_some() { 3 } else { 6 };
+        Self {
+            coords: topology.coords.ids().collect(),
+            platform: (0..motions).map(PlatformMotion::Axis).collect(),
+            closures: topology.closures.ids().collect(),
+        }
     }
 
     fn len(&self) -> usize {

@@ -57,22 +57,42 @@ pub struct Positions<S: Real> {
 }
 
 impl<S: Real> Positions<S> {
-    /// Memory for a model.
+    /// Memory for a model. Joints that the pose does not determine (kinematic redundancy) stand where the file's `near` has
+    /// them, or at zero; set them to anything else before solving.
     pub fn new(model: &Model<S>) -> Self {
         let topology = model.topology();
         let longest = model.inverse_blocks().iter().chain(model.forward_blocks()).map(|b| b.joints.len()).max().unwrap_or(0);
         let blocks = model.inverse_blocks().len().max(model.forward_blocks().len());
         let steps = |list: &[crate::model::Block<S>]| list.iter().map(|b| b.steps.len()).sum::<usize>();
         let margins = steps(model.inverse_blocks()).max(steps(model.forward_blocks()));
+        let given = |c: CoordId| match topology.plan.given.iter().position(|g| *g == c) {
+            Some(i) => JointPosition::of(model.numbers().given[i]),
+            None => JointPosition::zero(),
+        };
         Self {
             X_WE: Pose::identity(),
-            joints: topology.coords.map(|_, _| JointPosition::zero()),
+            joints: topology.coords.map(|c, _| given(c)),
             X_WB: topology.bodies.map(|_, _| Pose::identity()),
             margins: vec![S::one(); margins],
             misses: vec![Vec3::zeros(); blocks],
             targets: vec![Vec3::zeros(); margins],
             chain: vec![JointPosition::zero(); longest],
         }
+    }
+
+    /// Memory for a model, holding a posture known on `f64` as constants.
+    pub fn seeded(model: &Model<S>, from: &Positions<f64>) -> Self {
+        let lit = S::lit;
+        let pose = |X: &Pose<f64>| Pose { R: crate::spatial::Rotation(X.R.0.map(lit)), p: X.p.map(lit) };
+        let joint = |j: &JointPosition<f64>| JointPosition {
+            turn: Turn { cos: lit(j.turn.cos), sin: lit(j.turn.sin) },
+            value: lit(j.value),
+        };
+        let mut pos = Self::new(model);
+        pos.X_WE = pose(&from.X_WE);
+        pos.joints = from.joints.map(|_, j| joint(j));
+        pos.X_WB = from.X_WB.map(|_, X| pose(X));
+        pos
     }
 
     /// The pose of a node.

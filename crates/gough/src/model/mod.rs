@@ -65,7 +65,6 @@ impl Model<f64> {
         let layout = Layout::new(&description, actuation)?;
         let parameters = description.definitions.defaults();
         let numbers = Numbers::new(&description, &layout, &parameters);
-        check_inertias(&description, &layout, &numbers)?;
         let plan = planner::plan(&layout, &numbers, &description.platform.coordinates);
         let of_kind = |kind: CoordKind| layout.coords.iter().filter(|(_, c)| c.kind == kind).map(|(id, _)| id).collect();
         let topology = Topology {
@@ -83,10 +82,11 @@ impl Model<f64> {
         Ok(Self::assemble(Arc::new(topology), Arc::new(description), Arc::new(layout), numbers, scale))
     }
 
-    /// The same model with the pivot orders of its blocks, in order.
-    pub fn with_pivots(mut self, pivots: Vec<PivotOrder>) -> Self {
+    /// The same model with pivot orders: of each block, and of the whole inverse problem.
+    pub fn with_pivots(mut self, blocks: Vec<PivotOrder>, whole: PivotOrder) -> Self {
         let plan = &mut Arc::make_mut(&mut self.topology).plan;
-        plan.inverse.iter_mut().zip(pivots).for_each(|(block, order)| block.pivots = order);
+        plan.inverse.iter_mut().zip(blocks).for_each(|(block, order)| block.pivots = order);
+        plan.pivots = whole;
         self
     }
 
@@ -114,6 +114,8 @@ impl<S: Real> Model<S> {
         numbers: Numbers<S>,
         scale: Scale,
     ) -> Self {
+        let given: Vec<&str> = topology.plan.given.iter().map(|c| topology.coords[*c].name.as_str()).collect();
+        let numbers = numbers.with_given(&description, &given);
         let builder = BlockBuilder { bodies: &topology.bodies, closures: &topology.closures, numbers: &numbers };
         let inverse = topology.plan.inverse.iter().map(|b| builder.block(b)).collect();
         let forward = topology.plan.forward.iter().flatten().map(|b| builder.block(b)).collect();
@@ -197,38 +199,4 @@ fn scale(d: &Description, topology: &Topology, numbers: &Numbers<f64>) -> Scale 
     let turns = topology.platform.independent.iter().any(|c| c.is_angle());
     let default = if turns && attached > 0.05 * size { attached } else { size };
     Scale { length: d.length.as_ref().map_or(default, |f| f.value), size }
-}
-
-/// Inertias that no body can have, unless the file says that parameters are grouped.
-fn check_inertias(d: &Description, layout: &Layout, numbers: &Numbers<f64>) -> Result<(), Vec<Diagnostic>> {
-    use crate::spatial::NotPhysical;
-    let mut faults = Vec::new();
-    let mut check = |name: &str, inertia: &crate::spatial::Inertia<f64>, span| {
-        if let Err(why) = inertia.check_physical() {
-            let reason = match why {
-                NotPhysical::NegativeMass(m) => format!("its mass is {m} kg"),
-                NotPhysical::Massless => "it has a first moment or an inertia but no mass".to_owned(),
-                NotPhysical::Moments([a, b, c]) => {
-                    format!("its principal moments at the centre of mass are {a:.4e}, {b:.4e}, {c:.4e} kg m^2")
-                }
-            };
-            faults.push(Diagnostic::new(Fault::NonPhysicalInertia { body: name.to_owned(), reason }, span));
-        }
-    };
-    for (id, body) in layout.bodies.iter() {
-        let row = &d.bodies[body.row.0];
-        let grouped = match (&row.joint, layout.is_last_part(id)) {
-            (crate::description::Joint::Parallelogram(bar), false) => bar.mass.grouped,
-            (_, true) => row.mass.grouped,
-            (_, false) => true,
-        };
-        let carries_tool = layout.tool == Some(id) && d.platform.mass.grouped;
-        if !grouped && !carries_tool {
-            check(&body.name, &numbers.bodies[id].inertia, row.mass.span);
-        }
-    }
-    if !d.platform.mass.grouped {
-        check("platform", &numbers.platform, d.platform.mass.span);
-    }
-    if faults.is_empty() { Ok(()) } else { Err(faults) }
 }

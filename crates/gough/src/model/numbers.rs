@@ -35,6 +35,8 @@ pub struct Numbers<S: Real> {
     pub platform: Inertia<S>,
     /// Home pose: x, y, z, roll, pitch, yaw. Coordinates the platform does not have keep these values.
     pub home: [S; 6],
+    /// Where the joints stand that the pose does not determine, in the order of [`super::Plan::given`].
+    pub given: Vec<S>,
 }
 
 /// Builds [`Numbers`] from a description.
@@ -66,6 +68,7 @@ impl<S: Real> Numbers<S> {
             closures,
             platform: builder.mass(&description.platform.mass, description.platform.modal.as_ref()).seen_from(&platform),
             home,
+            given: Vec::new(),
         };
         if let (Some(tool), Some((_, point))) = (layout.tool, &description.platform.tool) {
             // What the platform weighs hangs at the tool point.
@@ -75,6 +78,16 @@ impl<S: Real> Numbers<S> {
             numbers.platform = Inertia::zero();
         }
         numbers
+    }
+}
+
+impl<S: Real> Numbers<S> {
+    /// The same with the joints that must be given, at their `near` values or zero.
+    pub(super) fn with_given(mut self, description: &Description, names: &[&str]) -> Self {
+        let values = description.definitions.values(&self.parameters);
+        let near = |name: &str| description.near.iter().find(|(n, _)| n.text == name || n.text.strip_prefix('q') == Some(name));
+        self.given = names.iter().map(|n| near(n).map_or(S::zero(), |(_, f)| f.eval(&values))).collect();
+        self
     }
 }
 

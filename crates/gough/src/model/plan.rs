@@ -23,6 +23,8 @@ pub struct Plan {
     pub given: Vec<CoordId>,
     /// The platform's dependent coordinates are solved first.
     pub solve_platform: bool,
+    /// Pivots of all closures over those coordinates and all joints, lengths scaled.
+    pub pivots: PivotOrder,
 }
 
 /// One block.

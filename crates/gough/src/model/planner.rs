@@ -22,7 +22,8 @@ pub(super) fn plan(layout: &Layout, numbers: &Numbers<f64>, coordinates: &Coordi
     let mut given = Vec::new();
     let inverse = Planner::inverse(layout, numbers, &mut given);
     let forward = matches!(coordinates, Coordinates::Point(_)).then(|| Planner::forward(layout, numbers)).flatten();
-    Plan { inverse, forward, given, solve_platform: matches!(coordinates, Coordinates::Some(_)) }
+    let solve_platform = matches!(coordinates, Coordinates::Some(_));
+    Plan { inverse, forward, given, solve_platform, pivots: PivotOrder::default() }
 }
 
 struct Planner<'a> {

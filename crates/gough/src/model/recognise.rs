@@ -7,6 +7,7 @@
 use super::chain::{Constants, Element, Motion, meeting, on_z};
 use super::ids::CoordId;
 use super::plan::Recipe;
+use super::topology::Node;
 use crate::spatial::{Pose, Vec3};
 
 /// Relative tolerance of "parallel", "meets", "coincides".
@@ -248,10 +249,13 @@ impl Chain<'_> {
         let mut recipes = Vec::new();
         let mut solved: Vec<CoordId> = self.list[..centre].iter().filter_map(|e| e.coord.map(|c| c.0)).collect();
         let known = |e: &Element, solved: &[CoordId]| e.coord.is_some_and(|(c, _)| solved.contains(&c) || (self.known)(c));
+        // Bodies on the way behind the centre turn with joints that are cut: they must be solved too.
+        let inner = self.constants.nodes.iter().rev().skip(1).filter(|(n, ..)| matches!(n, Node::Body(_)));
+        let last_inner = inner.map(|(_, joints, _)| *joints).max().unwrap_or(0);
         let mut i = centre;
         while i < self.list.len() {
             let wanted = self.list[i..].iter().any(|e| e.coord.is_some() && !known(e, &solved));
-            if !wanted {
+            if !wanted && i >= last_inner {
                 break;
             }
             if known(&self.list[i], &solved) {

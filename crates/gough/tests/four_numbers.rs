@@ -1,0 +1,221 @@
+//! One source, four numbers: the leg geometry of every robot on dual numbers, SIMD lanes and symbols equals that on `f64`.
+#![allow(non_snake_case)]
+
+mod common;
+
+use common::{random, random_pose, robot};
+use gough::Robot;
+use gough::description::{Coordinate, Options};
+use gough::kinematics::geometry::close;
+use gough::kinematics::platform::{coordinates, pose_with};
+use gough::kinematics::{JointPosition, Positions, Posture, WorkingMode, inverse};
+use gough::model::{Model, PerCoord};
+use gough::scalar::{Dual, Expr, LANES, Lanes, Real, lane, lanes, trace};
+use gough::spatial::orientation::from_rpy;
+use gough::spatial::{Mat3, Pose, Rotation, vec3};
+use rand::RngExt;
+
+/// Robots with what the shipped ones lack: dependent platform coordinates, and legs without closed form.
+fn extra_robots() -> Vec<Robot> {
+    ["3-prs", "3-upu", "bent-leg", "3-rrr-spherical", "redundant"]
+        .map(|name| {
+            let path = format!("{}/tests/robots/{name}.toml", env!("CARGO_MANIFEST_DIR"));
+            let text = std::fs::read_to_string(path).unwrap();
+            Robot::from_toml(name, &text, &Options::default(), None).unwrap_or_else(|e| panic!("{e}"))
+        })
+        .into()
+}
+
+fn all_robots() -> Vec<Robot> {
+    gough::robots::names().map(robot).chain(extra_robots()).collect()
+}
+
+/// Postures in all modes, also those that nobody named.
+fn postures(robot: &Robot, count: usize, seed: u64) -> Vec<Posture> {
+    let mut random = random(seed);
+    let modes: Vec<WorkingMode> = robot.mode().combinations().collect();
+    let mut found = Vec::new();
+    for i in 0..4000 {
+        let pose = random_pose(robot, &mut random, 0.3, 0.3);
+        if let Ok(p) = inverse(robot.model(), &pose, &modes[i % modes.len()]) {
+            found.push(p);
+        }
+        if found.len() == count {
+            return found;
+        }
+    }
+    panic!("{}: only {} postures", robot.name(), found.len());
+}
+
+/// What the kernel computes, as a flat list of numbers.
+fn outputs<S: Real>(joints: &PerCoord<JointPosition<S>>, model: &Model<S>) -> Vec<S> {
+    joints.iter().flat_map(|(c, j)| if model.topology().coords[c].slides { vec![j.value] } else { vec![j.turn.cos, j.turn.sin] }).collect()
+}
+
+fn expected(robot: &Robot, posture: &Posture) -> Vec<f64> {
+    outputs(&posture.positions().joints, robot.model())
+}
+
+fn pose_numbers(X: &Pose<f64>) -> [f64; 12] {
+    std::array::from_fn(|i| if i < 3 { X.p[i] } else { X.R.0[((i - 3) / 3, (i - 3) % 3)] })
+}
+
+fn pose_of<S: Real>(x: &[S]) -> Pose<S> {
+    Pose { R: Rotation(Mat3::from_fn(|i, j| x[3 + 3 * i + j])), p: vec3(x[0], x[1], x[2]) }
+}
+
+#[test]
+fn symbols_give_the_same_joints() {
+    for robot in all_robots() {
+        for posture in postures(&robot, 6, 21) {
+            let names: Vec<String> = (0..12).map(|i| format!("x{i}")).collect();
+            let program = trace(&names, |x| {
+                let model: Model<Expr> = robot.model().cast();
+                let mut pos = Positions::seeded(&model, posture.positions());
+                pos.X_WE = pose_of(x);
+                close(&model, posture.mode(), 3, &mut pos);
+                outputs(&pos.joints, &model)
+            });
+            let found = program.eval(&pose_numbers(posture.pose()));
+            let wanted = expected(&robot, &posture);
+            for (a, b) in found.iter().zip(&wanted) {
+                assert!((a - b).abs() < 1e-12 * robot.model().size().max(1.0), "{}: {a} {b}", robot.name());
+            }
+            assert!(program.operations().mul > 10);
+        }
+    }
+}
+
+#[test]
+fn four_postures_in_lanes_give_the_same_joints() {
+    for robot in all_robots() {
+        let mode = robot.mode();
+        let four: Vec<Posture> =
+            postures(&robot, 4000.min(60), 22).into_iter().filter(|p| p.mode() == mode).take(LANES).collect();
+        if four.len() < LANES {
+            continue; // covered by the robots of few modes
+        }
+        let model: Model<Lanes> = robot.model().cast();
+        let mut pos = Positions::seeded(&model, four[0].positions());
+        let numbers: Vec<[f64; 12]> = four.iter().map(|p| pose_numbers(p.pose())).collect();
+        let x: Vec<Lanes> = (0..12).map(|i| lanes(std::array::from_fn(|k| numbers[k][i]))).collect();
+        pos.X_WE = pose_of(&x);
+        seed_lanes(&four, &mut pos);
+        close(&model, mode, 1, &mut pos);
+        let found = outputs(&pos.joints, &model);
+        for (k, posture) in four.iter().enumerate() {
+            for (a, b) in found.iter().zip(expected(&robot, posture)) {
+                assert!((lane(*a, k) - b).abs() < 1e-12, "{}: {} {b}", robot.name(), lane(*a, k));
+            }
+        }
+    }
+}
+
+/// Seeds, one per lane.
+fn seed_lanes(four: &[Posture], pos: &mut Positions<Lanes>) {
+    let ids: Vec<_> = pos.joints.ids().collect();
+    for c in ids {
+        let each = |f: &dyn Fn(&JointPosition<f64>) -> f64| lanes(std::array::from_fn(|k| f(&four[k].positions().joints[c])));
+        pos.joints[c].turn.cos = each(&|j| j.turn.cos);
+        pos.joints[c].turn.sin = each(&|j| j.turn.sin);
+        pos.joints[c].value = each(&|j| j.value);
+    }
+}
+
+#[test]
+fn a_lane_out_of_reach_leaves_the_others_alone() {
+    for robot in gough::robots::names().map(robot) {
+        let good: Vec<Posture> = postures(&robot, 60, 23).into_iter().filter(|p| p.mode() == robot.mode()).take(3).collect();
+        if good.len() < 3 {
+            continue;
+        }
+        let mut far = *robot.home().pose();
+        far.p += vec3(40.0, 30.0, 20.0) * robot.model().size();
+        let model: Model<Lanes> = robot.model().cast();
+        let mut pos = Positions::new(&model);
+        let mut poses: Vec<[f64; 12]> = good.iter().map(|p| pose_numbers(p.pose())).collect();
+        poses.insert(1, pose_numbers(&far));
+        let x: Vec<Lanes> = (0..12).map(|i| lanes(std::array::from_fn(|k| poses[k][i]))).collect();
+        pos.X_WE = pose_of(&x);
+        close(&model, robot.mode(), 1, &mut pos);
+        let found = outputs(&pos.joints, &model);
+        for (k, posture) in [0, 2, 3].into_iter().zip(&good) {
+            for (a, b) in found.iter().zip(expected(&robot, posture)) {
+                assert!((lane(*a, k) - b).abs() < 1e-12, "{}", robot.name());
+            }
+        }
+        // Struts and sliders along free directions reach anywhere; all other robots must show it in the margins.
+        if !["gough-stewart", "3-rpr"].contains(&robot.name()) {
+            let negative = pos.margins.iter().any(|m| !(lane(*m, 1) >= 0.0));
+            assert!(negative, "{}: nothing says that lane 1 is out of reach", robot.name());
+        }
+    }
+}
+
+#[test]
+fn dual_numbers_differentiate_the_joints_by_the_pose() {
+    for robot in all_robots() {
+        let mut random = random(24);
+        let model: Model<Dual> = robot.model().cast();
+        for posture in postures(&robot, 5, 25) {
+            // A change of the independent coordinates; the dependent ones start at their values and follow.
+            let independent = &robot.model().topology().platform.independent;
+            let at = coordinates(posture.pose());
+            let rates: Vec<(Coordinate, f64)> = independent.iter().map(|c| (*c, random.random_range(-1.0..1.0))).collect();
+            let moved = |h: f64| {
+                let given: Vec<(Coordinate, f64)> = rates.iter().map(|(c, r)| (*c, at[c.index()] + h * r)).collect();
+                pose_with(posture.pose(), &given)
+            };
+            let mut x = at.map(Dual::from);
+            rates.iter().for_each(|(c, r)| x[c.index()].eps = *r);
+            let mut pos = Positions::seeded(&model, posture.positions());
+            pos.X_WE = Pose { R: from_rpy(x[3], x[4], x[5]), p: vec3(x[0], x[1], x[2]) };
+            close(&model, posture.mode(), 1, &mut pos);
+            let found = outputs(&pos.joints, &model);
+            let h = 1e-5;
+            let (Ok(a), Ok(b)) = (
+                inverse(robot.model(), &moved(h), posture.mode()),
+                inverse(robot.model(), &moved(-h), posture.mode()),
+            ) else {
+                continue;
+            };
+            let (a, b, mid) = (expected(&robot, &a), expected(&robot, &b), expected(&robot, &posture));
+            for (k, d) in found.iter().enumerate() {
+                let difference = (a[k] - b[k]) / (2.0 * h);
+                assert!((d.re - mid[k]).abs() < 1e-12, "{}", robot.name());
+                let scale = 1.0 + difference.abs();
+                assert!((d.eps - difference).abs() < 1e-5 * scale * scale, "{}: {} {difference}", robot.name(), d.eps);
+            }
+            assert!(found.iter().any(|d| d.eps.abs() > 1e-6), "{}: nothing moves", robot.name());
+        }
+    }
+}
+
+#[test]
+fn dual_numbers_differentiate_the_joints_by_the_named_parameters() {
+    for robot in all_robots() {
+        let model = robot.model();
+        let values: Vec<f64> = model.numbers().parameters.clone();
+        let posture = &postures(&robot, 3, 26)[2];
+        for (k, parameter) in model.parameters().iter().enumerate() {
+            let duals: Vec<Dual> = values.iter().enumerate().map(|(i, v)| Dual::new(*v, f64::from(u8::from(i == k)))).collect();
+            let dual_model = model.with_parameters(&duals);
+            let mut pos = Positions::seeded(&dual_model, posture.positions());
+            close(&dual_model, posture.mode(), 1, &mut pos);
+            let found = outputs(&pos.joints, &dual_model);
+            let h = 1e-6 * parameter.value.abs().max(1e-2);
+            let changed = |sign: f64| -> Option<Vec<f64>> {
+                let mut v = values.clone();
+                v[k] += sign * h;
+                let other = model.with_parameters(&v);
+                inverse(&other, posture.pose(), posture.mode()).ok().map(|p| outputs(&p.positions().joints, &other))
+            };
+            let (Some(a), Some(b)) = (changed(1.0), changed(-1.0)) else { continue };
+            for (j, d) in found.iter().enumerate() {
+                let difference = (a[j] - b[j]) / (2.0 * h);
+                let scale = 1.0 + difference.abs();
+                assert!((d.eps - difference).abs() < 1e-5 * scale * scale, "{} by {}: {} {difference}", robot.name(), parameter.name, d.eps);
+            }
+        }
+    }
+}
