@@ -1,1 +1,60 @@
-fn main() {}
+//! `gough`: the dynamics of parallel robots from the command line.
+
+mod ask;
+mod commands;
+mod draw;
+mod failure;
+mod output;
+mod states;
+
+use clap::{Parser, Subcommand};
+use std::process::ExitCode;
+
+/// Dynamics of parallel robots: geometry, singularities, efforts, vibration, generated code.
+///
+/// A robot is the name of a shipped one (`gough robots`) or a robot file. Exit status: 0 answered, 1 the answer is no
+/// (out of reach, singular), 2 the question was wrong (bad file, bad arguments).
+#[derive(Parser)]
+#[command(name = "gough", version, arg_required_else_help = true)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// List the robots that come with the program
+    Robots(commands::robots::Arguments),
+    /// Check a robot file and say what the model compiler found in it
+    Check(commands::check::Arguments),
+    /// Inverse and forward geometry: joints in all working modes, poses in all assembly modes
+    Kinematics(commands::kinematics::Arguments),
+    /// Print the JSON Schema of the robot file, for editors
+    Schema(commands::schema::Arguments),
+}
+
+fn main() -> ExitCode {
+    if let Err(missing) = processor_is_new_enough() {
+        eprintln!("gough was compiled for processors with {missing}, which this one lacks; build it from source for this machine");
+        return ExitCode::from(2);
+    }
+    let done = match Arguments::parse().command {
+        Command::Robots(a) => commands::robots::run(&a),
+        Command::Check(a) => commands::check::run(&a),
+        Command::Kinematics(a) => commands::kinematics::run(&a),
+        Command::Schema(a) => commands::schema::run(&a),
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => failure.report(),
+    }
+}
+
+/// The instructions the program was compiled for must be there.
+fn processor_is_new_enough() -> Result<(), &'static str> {
+    #[cfg(all(target_arch = "x86_64", target_feature = "avx2"))]
+    if !(std::arch::is_x86_feature_detected!("avx2") && std::arch::is_x86_feature_detected!("fma")) {
+        return Err("AVX2 and FMA");
+    }
+    Ok(())
+}

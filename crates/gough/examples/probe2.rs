@@ -1,11 +1,16 @@
 //! scratch
-use gough::spatial::*;
+use gough::kinematics::*;
 fn main() {
-    let r = gough::robots::load("orthoglide-parallelogram").unwrap().unwrap();
+    let r = gough::robots::load("gough-stewart").unwrap().unwrap();
     let m = r.model();
-    for p in [vec3(0.02,-0.03,0.3), vec3(0.0,0.0,0.3)] {
-        for w in r.mode().combinations() {
-        match gough::kinematics::inverse(m, &Pose::translation(p), &w) { Ok(x) => println!("{} ok {:?}", w.name(m.topology()), x.gap(m)), Err(e) => println!("{} {e}", w.name(m.topology())) }
-        }
+    let mut pos = Positions::new(m);
+    let pose = *r.home().pose();
+    let t0 = std::time::Instant::now();
+    let n = 5_000_000;
+    for i in 0..n {
+        pos.X_WE = pose; pos.X_WE.p.x += 1e-9 * (i as f64);
+        gough::kinematics::geometry::solve_blocks(m, &m.topology().plan.inverse, m.inverse_blocks(), r.mode().signs(), &mut pos);
+        std::hint::black_box(&pos);
     }
+    println!("{:?}", t0.elapsed() / n);
 }

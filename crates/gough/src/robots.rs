@@ -42,6 +42,12 @@ pub fn text(name: &str) -> Option<&'static str> {
     SHIPPED.iter().find(|r| r.0 == name).map(|r| r.1)
 }
 
+/// One line on a shipped robot.
+pub fn summary(name: &str) -> Option<String> {
+    let (description, _) = crate::description::read(text(name)?, &Options::default()).ok()?;
+    Some(description.summary)
+}
+
 /// Published and computed numbers of a shipped robot, JSON.
 pub fn reference(name: &str) -> Option<&'static str> {
     SHIPPED.iter().find(|r| r.0 == name).map(|r| r.2)

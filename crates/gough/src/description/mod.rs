@@ -28,3 +28,9 @@ pub use robot::{
 };
 pub use schema::{reference_page, schema};
 pub use units::Dimension;
+
+/// A number with an optional unit, or an expression of such: its SI value and dimension.
+pub fn quantity(text: &str) -> Result<(f64, Dimension), Fault> {
+    let read = Formula::parse(text, Span::default(), &|_| None);
+    read.map(|f| (f.value, f.dimension)).map_err(|mut faults| faults.remove(0).0)
+}

@@ -7,7 +7,7 @@
 use super::modes::WorkingMode;
 use super::newton::{Unknowns, polish};
 use super::positions::{JointPosition, Positions, pose_bodies, pose_body};
-use crate::model::{Block, BlockPlan, Cross, Method, Model, Motion, Slot, Step};
+use crate::model::{Block, BlockPlan, Cross, Method, Model, Motion, Node, Slot, Step};
 use crate::scalar::Real;
 use crate::spatial::{Pose, Rotation, Turn, Vec3, vec3};
 
@@ -65,11 +65,14 @@ pub fn solve_block<S: Real>(
     if block.steps.is_empty() {
         return Vec3::zeros();
     }
-    let (start, end) = (pos.node(block.ends[0]), pos.node(block.ends[1]));
+    let end = pos.node(block.ends[1]);
+    let start = pos.node(block.ends[0]);
+    let on_base = block.ends[0] == Node::World;
+    let from_start = |p: Vec3<S>| if on_base { p } else { start.apply_inv(p) };
     let mut walk = Walk {
-        t: start.apply_inv(end * block.target),
+        t: from_start(end * block.target),
         R: if block.oriented { start.R.inverse() * end.R } else { Rotation::identity() },
-        opposite: || start.apply_inv(end * opposite(block)),
+        opposite: || from_start(end * opposite(block)),
         oriented: block.oriented,
         signs,
         pos,
@@ -131,6 +134,7 @@ struct Walk<'a, S: Real, F: Fn() -> Vec3<S>> {
 }
 
 impl<S: Real, F: Fn() -> Vec3<S>> Walk<'_, S, F> {
+    #[inline(always)]
     fn step(&mut self, step: &Step<S>) {
         self.pos.margins[self.margin] = S::one();
         match step {
@@ -163,11 +167,11 @@ impl<S: Real, F: Fn() -> Vec3<S>> Walk<'_, S, F> {
             Step::RodR { C, joint, c, l1_sq, k0 } => self.rod_r(C, *joint, *c, *l1_sq, *k0),
             Step::RodP { C, joint, c, rod_sq } => self.rod_p(C, *joint, *c, *rod_sq),
             Step::Point { C, joints, cross, d, flip } => {
-                self.cross(C);
+                self.enter(C);
                 self.point([joints[0], joints[1]], cross, *d, *flip);
             }
             Step::Strut { C, joints, cross, g, s, g_s, offset_sq, sign, flip, C2 } => {
-                self.cross(C);
+                self.enter(C);
                 let u = self.t - vec3(S::zero(), S::zero(), cross.z1);
                 let length = (u.dot(&u) - *offset_sq).sqrt();
                 let q3 = S::lit(*sign) * length - *g_s;
@@ -200,24 +204,30 @@ impl<S: Real, F: Fn() -> Vec3<S>> Walk<'_, S, F> {
     }
 
     /// Step over a constant.
-    #[inline]
+    #[inline(always)]
     fn cross(&mut self, C: &Pose<S>) {
         self.t = C.apply_inv(self.t);
         if self.oriented {
             self.R = C.R.inverse() * self.R;
         }
+    }
+
+    /// Step over the constant before a step's first joint, and note where the target stands for that step.
+    #[inline(always)]
+    fn enter(&mut self, C: &Pose<S>) {
+        self.cross(C);
         self.pos.targets[self.margin] = self.t;
     }
 
     /// Write the result of a revolute joint and step behind it.
-    #[inline]
+    #[inline(always)]
     fn turned(&mut self, slot: Slot, turn: Turn<S>) {
         self.t = turn.apply_inv(self.t);
         self.orient_by(slot, turn);
     }
 
     /// The same for the rotation alone.
-    #[inline]
+    #[inline(always)]
     fn orient_by(&mut self, slot: Slot, turn: Turn<S>) {
         if self.oriented {
             self.R = Rotation::about_z(turn.inverse()) * self.R;
@@ -231,7 +241,7 @@ impl<S: Real, F: Fn() -> Vec3<S>> Walk<'_, S, F> {
     }
 
     /// Write the result of a prismatic joint and step behind it.
-    #[inline]
+    #[inline(always)]
     fn slid(&mut self, slot: Slot, q: S) {
         self.t.z -= q;
         self.pos.chain[self.joint] = JointPosition::slid(q);
@@ -242,6 +252,7 @@ impl<S: Real, F: Fn() -> Vec3<S>> Walk<'_, S, F> {
     }
 
     /// Step over a joint whose coordinate is known.
+    #[inline(always)]
     fn known(&mut self, C: &Pose<S>, motion: Motion, slot: Slot) {
         self.cross(C);
         let at = slot.coord.map_or_else(JointPosition::zero, |c| self.pos.joints[c]);
@@ -253,7 +264,7 @@ impl<S: Real, F: Fn() -> Vec3<S>> Walk<'_, S, F> {
     }
 
     /// The sign of the next root, turned when the chain runs against the joint.
-    #[inline]
+    #[inline(always)]
     fn take_sign(&mut self, slot: Slot) -> f64 {
         let (first, rest) = self.signs.split_first().expect("one sign per root");
         self.signs = rest;
@@ -261,7 +272,7 @@ impl<S: Real, F: Fn() -> Vec3<S>> Walk<'_, S, F> {
     }
 
     /// `sign · √margin`.
-    #[inline]
+    #[inline(always)]
     fn root(&mut self, margin: S, sign: f64) -> S {
         self.pos.margins[self.margin] = margin;
         S::lit(sign) * margin.sqrt()
@@ -269,7 +280,7 @@ impl<S: Real, F: Fn() -> Vec3<S>> Walk<'_, S, F> {
 
     /// Two circles: where the second of two parallel axes must be, `B = (k t + h t⊥)/r²` with `k = B·t`, (7.15) without
     /// half-angle tangents. `+` is counter-clockwise from the target.
-    #[inline]
+    #[inline(always)]
     fn circles(&mut self, k: S, l1_sq: S, sign: f64) -> Vec3<S> {
         let t = self.t;
         let r2 = t.x * t.x + t.y * t.y;
@@ -279,9 +290,9 @@ impl<S: Real, F: Fn() -> Vec3<S>> Walk<'_, S, F> {
     }
 
     /// Planar two-link chain, (7.15)-(7.16).
-    #[inline]
+    #[inline(always)]
     fn reach_rr(&mut self, C: &Pose<S>, joints: &[Slot; 2], C1: &Pose<S>, p: Vec3<S>, l1_sq: S, l2_sq: S) {
-        self.cross(C);
+        self.enter(C);
         let sign = self.take_sign(joints[0]);
         let r2 = self.t.x * self.t.x + self.t.y * self.t.y;
         let k = (r2 + l1_sq - l2_sq) * S::lit(0.5);
@@ -293,9 +304,10 @@ impl<S: Real, F: Fn() -> Vec3<S>> Walk<'_, S, F> {
 
     /// Two-link chain that completes a parallelogram: its first link is parallel to the line from the opposite hinge to
     /// the target. Crossed: the mirror image at the line to the target.
+    #[inline(always)]
     fn reach_parallel(&mut self, C: &Pose<S>, joints: &[Slot; 2], C1: &Pose<S>, p: Vec3<S>, l1_sq: S, l2_sq: S) {
         let D = C.apply_inv((self.opposite)());
-        self.cross(C);
+        self.enter(C);
         let t = self.t;
         let mut B = t - D;
         if self.take_sign(Slot { coord: None, sign: 1.0 }) < 0.0 {
@@ -308,6 +320,7 @@ impl<S: Real, F: Fn() -> Vec3<S>> Walk<'_, S, F> {
     }
 
     /// Planar strut that turns and extends, (7.20)-(7.21).
+    #[inline(always)]
     #[allow(clippy::too_many_arguments)] // the constants of one equation
     fn reach_rp(
         &mut self,
@@ -320,7 +333,7 @@ impl<S: Real, F: Fn() -> Vec3<S>> Walk<'_, S, F> {
         offset_sq: S,
         sign: f64,
     ) {
-        self.cross(C);
+        self.enter(C);
         let r2 = self.t.x * self.t.x + self.t.y * self.t.y;
         let q = self.root(r2 - offset_sq, sign) - g_s;
         self.turned(joints[0], Turn::between(g + s * q, self.t, r2));
@@ -329,8 +342,9 @@ impl<S: Real, F: Fn() -> Vec3<S>> Walk<'_, S, F> {
     }
 
     /// Slider with a link in the plane.
+    #[inline(always)]
     fn reach_pr(&mut self, C: &Pose<S>, joints: &[Slot; 2], C1: &Pose<S>, p: Vec3<S>, s: Vec3<S>, l2_sq: S) {
-        self.cross(C);
+        self.enter(C);
         let sign = self.take_sign(joints[0]);
         let t = C1.apply_inv(self.t);
         let across = s.x * t.y - s.y * t.x;
@@ -341,9 +355,9 @@ impl<S: Real, F: Fn() -> Vec3<S>> Walk<'_, S, F> {
     }
 
     /// Crank that brings the ball `c` to the rod's length from the target: a sphere and a circle.
-    #[inline]
+    #[inline(always)]
     fn rod_r(&mut self, C: &Pose<S>, joint: Slot, c: Vec3<S>, l1_sq: S, k0: S) {
-        self.cross(C);
+        self.enter(C);
         let sign = self.take_sign(joint);
         let k = self.t.dot(&self.t) * S::lit(0.5) + k0 - self.t.z * c.z;
         let B = self.circles(k, l1_sq, sign);
@@ -351,9 +365,9 @@ impl<S: Real, F: Fn() -> Vec3<S>> Walk<'_, S, F> {
     }
 
     /// Slider that does the same: a sphere and a line, (7.28).
-    #[inline]
+    #[inline(always)]
     fn rod_p(&mut self, C: &Pose<S>, joint: Slot, c: Vec3<S>, rod_sq: S) {
-        self.cross(C);
+        self.enter(C);
         let sign = self.take_sign(joint);
         let w = self.t - c;
         let q = w.z + self.root(rod_sq - w.x * w.x - w.y * w.y, sign);
@@ -361,7 +375,7 @@ impl<S: Real, F: Fn() -> Vec3<S>> Walk<'_, S, F> {
     }
 
     /// Two crossing revolutes that turn `d`, from where they meet, onto the target.
-    #[inline]
+    #[inline(always)]
     fn point(&mut self, joints: [Slot; 2], cross: &Cross<S>, d: Vec3<S>, flip: f64) {
         let u = self.t - vec3(S::zero(), S::zero(), cross.z1);
         let (q1, q2) = self.pointing(&cross.C1.R, d, u, flip);
@@ -374,7 +388,7 @@ impl<S: Real, F: Fn() -> Vec3<S>> Walk<'_, S, F> {
     }
 
     /// `Rz(q1) C1 Rz(q2) d = u`: the z component gives q2, the others q1.
-    #[inline]
+    #[inline(always)]
     fn pointing(&mut self, C1: &Rotation<S>, d: Vec3<S>, u: Vec3<S>, flip: f64) -> (Turn<S>, Turn<S>) {
         let (r31, r32, r33) = (C1.0[(2, 0)], C1.0[(2, 1)], C1.0[(2, 2)]);
         let (A, B) = (r31 * d.x + r32 * d.y, r32 * d.x - r31 * d.y);
@@ -388,7 +402,7 @@ impl<S: Real, F: Fn() -> Vec3<S>> Walk<'_, S, F> {
     }
 
     /// `Rz(q) D = R`: q from the first column of `R Dᵀ`; `d0` is the first row of D.
-    #[inline]
+    #[inline(always)]
     fn orient(&mut self, slot: Slot, d0: Vec3<S>) {
         let x = self.R.apply(d0);
         self.orient_by(slot, Turn { cos: x.x, sin: x.y });

@@ -113,7 +113,20 @@ pub fn inverse_in<'d>(
 
 /// The same with memory of its own.
 pub fn inverse(model: &Model<f64>, pose: &Pose<f64>, mode: &WorkingMode) -> Result<Posture, SolveError> {
+    inverse_given(model, pose, mode, &[])
+}
+
+/// The same for a robot with kinematic redundancy, with the joints that the pose leaves open.
+pub fn inverse_given(
+    model: &Model<f64>,
+    pose: &Pose<f64>,
+    mode: &WorkingMode,
+    given: &[(CoordId, f64)],
+) -> Result<Posture, SolveError> {
     let mut pos = Positions::new(model);
+    for (c, q) in given {
+        pos.joints[*c] = super::positions::JointPosition::of(*q);
+    }
     inverse_in(model, pose, mode, &mut pos)?;
     Ok(Posture::new(pos, mode.clone()))
 }
@@ -132,6 +145,7 @@ pub fn working_modes(model: &Model<f64>, pose: &Pose<f64>) -> Result<Vec<Posture
             }
         }
     }
+    postures.sort_by_cached_key(|p: &Posture| p.mode.name(model.topology()));
     match reason {
         Some(e) if postures.is_empty() => Err(e),
         _ => Ok(postures),

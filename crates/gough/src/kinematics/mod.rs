@@ -10,9 +10,10 @@ pub mod newton;
 pub mod platform;
 mod positions;
 pub mod rods;
+pub mod scene;
 
 pub use error::SolveError;
 pub use forward::{Assemblies, assemblies, forward};
-pub use inverse::{Closed, Posture, inverse, inverse_in, joint_value, working_modes};
+pub use inverse::{Closed, Posture, inverse, inverse_given, inverse_in, joint_value, working_modes};
 pub use modes::{Branch, WorkingMode};
 pub use positions::{JointPosition, Positions, pose_bodies, pose_body};

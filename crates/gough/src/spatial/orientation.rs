@@ -146,7 +146,7 @@ pub fn from_constant_rpy<S: Real>(rpy: [S; 3]) -> Rotation<S> {
 /// `[roll, pitch, yaw]` with pitch in [-π/2, π/2].
 pub fn to_rpy(R: &Rotation<f64>) -> [f64; 3] {
     let [yaw, pitch, roll] = Sequence::ZYX.angles(R).angles[0];
-    [roll, pitch, yaw]
+    [roll, pitch, yaw].map(|x| x + 0.0) // no negative zeros
 }
 
 /// Tilt and torsion (azimuth `phi`, tilt `theta`, torsion `sigma`), (2.49).

@@ -1,0 +1,178 @@
+//! `gough check`.
+
+use crate::ask::Subject;
+use crate::draw::draw;
+use crate::failure::{Failure, faults_json, render};
+use crate::output::Output;
+use clap::Args;
+use gough::Robot;
+use gough::model::{CoordKind, JointKind, LegId, Method, Node, Topology};
+use serde_json::{Value, json};
+use std::fmt::Write as _;
+
+#[derive(Args)]
+pub struct Arguments {
+    #[command(flatten)]
+    subject: Subject,
+    #[command(flatten)]
+    output: Output,
+}
+
+pub fn run(arguments: &Arguments) -> Result<(), Failure> {
+    let robot = arguments.subject.load(arguments.output.json)?;
+    arguments.output.give(|| answer(&robot), || text(&robot))
+}
+
+fn answer(robot: &Robot) -> Value {
+    let (model, mobility) = (robot.model(), robot.mobility());
+    let t = model.topology();
+    let home = robot.home();
+    json!({
+        "robot": t.name,
+        "bodies": t.bodies.values().map(|b| json!({
+            "name": b.name,
+            "on": t.node_name(b.parent),
+            "joint": joint_letter(b.joint),
+            "leg": t.legs[b.leg].name,
+        })).collect::<Vec<_>>(),
+        "legs": t.legs.ids().map(|leg| json!({
+            "name": t.legs[leg].name,
+            "chain": chain(t, leg),
+            "solved": solved(t, leg),
+            "bodies": t.legs[leg].bodies.iter().map(|b| &t.bodies[*b].name).collect::<Vec<_>>(),
+        })).collect::<Vec<_>>(),
+        "closures": t.closures.values().filter(|c| !c.tool).map(|c| json!({
+            "name": c.name,
+            "joint": c.joint.word(),
+            "between": [t.node_name(c.sides[0]), t.node_name(c.sides[1])],
+            "rows": c.joint.rows(),
+        })).collect::<Vec<_>>(),
+        "active": t.active_names(),
+        "passive": t.passive_names(),
+        "platform": coordinates(t),
+        "given": t.plan.given.iter().map(|c| &t.coords[*c].name).collect::<Vec<_>>(),
+        "rows": mobility.rows,
+        "rank": mobility.rank,
+        "mobility": mobility.degrees,
+        "overconstraint": mobility.overconstraint,
+        "length_scale": model.length(),
+        "working_mode": robot.mode().name(t),
+        "parameters": model.parameters().iter().map(|p| json!({ "name": p.name, "value": p.value })).collect::<Vec<_>>(),
+        "home": {
+            "pose": crate::states::pose_json(home.pose()),
+            "active": { "q": home.joints(model, &t.active) },
+            "passive": { "q": home.joints(model, &t.passive) },
+        },
+        "faults": [],
+        "remarks": faults_json(robot.text(), robot.remarks()),
+    })
+}
+
+fn text(robot: &Robot) -> String {
+    let (model, mobility) = (robot.model(), robot.mobility());
+    let t = model.topology();
+    let mut out = String::new();
+    let summary = &model.description().summary;
+    let _ = writeln!(out, "{}{}{summary}", t.name, if summary.is_empty() { "" } else { ": " });
+    let loops = t.closures.len() - usize::from(t.closures.values().any(|c| c.sides.contains(&Node::Platform)));
+    let closures = t.closures.values().filter(|c| !c.tool).count();
+    let counts = [
+        count(t.bodies.len(), "body", "bodies"),
+        count(t.legs.len(), "leg", "legs"),
+        count(closures, "closure", "closures"),
+        count(loops, "loop", "loops"),
+    ];
+    let _ = writeln!(out, "{}", counts.join(", "));
+    let width = t.legs.values().map(|l| l.name.len()).max().unwrap_or(0);
+    for leg in t.legs.ids() {
+        let _ = writeln!(out, "  leg {:width$}  {:24}  {}", t.legs[leg].name, chain(t, leg), solved(t, leg));
+    }
+    let mut row = |name: &str, value: String| {
+        let _ = writeln!(out, "{name:16}{value}");
+    };
+    row("platform", coordinates(t).join(", "));
+    row("active", names(&t.active_names()));
+    row("passive", names(&t.passive_names()));
+    if !t.plan.given.is_empty() {
+        let given: Vec<&str> = t.plan.given.iter().map(|c| t.coords[*c].name.as_str()).collect();
+        row("to be given", format!("{} (kinematic redundancy)", names(&given)));
+    }
+    row("closures", format!("{} equations of rank {}", mobility.rows, mobility.rank));
+    let degrees = count(mobility.degrees, "degree of freedom", "degrees of freedom");
+    let drives = count(t.active.len(), "drive", "drives");
+    row("mobility", format!("{degrees}, {} of the platform, {drives}{}", mobility.platform, redundancy(robot)));
+    let over = mobility.overconstraint;
+    let why = if over > 0 { " (equations that the others imply: the loops close because axes are exactly parallel or meet)" } else { "" };
+    row("over-constraint", format!("{over}{why}"));
+    row("length scale", format!("{:.6} m", model.length()));
+    row("working mode", robot.mode().name(t));
+    row("home", crate::states::pose_text(model, robot.home().pose()));
+    out.push('\n');
+    out.push_str(&draw(robot, robot.home()));
+    if !robot.remarks().is_empty() {
+        out.push('\n');
+        out.push_str(&render(robot.name(), robot.text(), robot.remarks()));
+    }
+    out
+}
+
+fn count(n: usize, one: &str, many: &str) -> String {
+    format!("{n} {}", if n == 1 { one } else { many })
+}
+
+fn redundancy(robot: &Robot) -> &'static str {
+    let (drives, degrees) = (robot.model().topology().active.len(), robot.mobility().degrees);
+    let platform = robot.mobility().platform;
+    if degrees > platform && drives == degrees {
+        " (kinematically redundant)"
+    } else if drives > degrees {
+        " (redundant actuation)"
+    } else {
+        ""
+    }
+}
+
+fn names(list: &[&str]) -> String {
+    if list.is_empty() { "none".to_owned() } else { list.iter().map(|n| format!("q{n}")).collect::<Vec<_>>().join(" ") }
+}
+
+fn coordinates(t: &Topology) -> Vec<String> {
+    let yaw = if t.platform.coordinates == gough::description::Coordinates::Planar { "phi" } else { "rz" };
+    let word = |c: &gough::description::Coordinate| ["x", "y", "z", "rx", "ry", yaw][c.index()].to_owned();
+    let mut list: Vec<String> = t.platform.independent.iter().map(word).collect();
+    list.extend(t.platform.dependent.iter().map(|c| format!("{} (follows)", word(c))));
+    if let Some(tool) = t.platform.tool {
+        list.push(format!("of a point on {}", t.bodies[tool].name));
+    }
+    list
+}
+
+fn joint_letter(joint: JointKind) -> &'static str {
+    match joint {
+        JointKind::Revolute => "R",
+        JointKind::Prismatic => "P",
+        JointKind::Fixed => "fixed",
+    }
+}
+
+/// Joints of a leg: driven ones underlined by an asterisk, cut ones in parentheses.
+fn chain(t: &Topology, leg: LegId) -> String {
+    let mut parts: Vec<String> = Vec::new();
+    for b in &t.legs[leg].bodies {
+        let body = &t.bodies[*b];
+        if body.joint == JointKind::Fixed {
+            continue;
+        }
+        let driven = body.coord.is_some_and(|c| t.coords[c].kind == CoordKind::Active);
+        parts.push(format!("{}{}", joint_letter(body.joint), if driven { "*" } else { "" }));
+    }
+    for c in t.legs[leg].closures.iter().filter(|c| !t.closures[**c].tool) {
+        parts.push(format!("({})", t.closures[*c].joint.word()));
+    }
+    parts.join(" ")
+}
+
+fn solved(t: &Topology, leg: LegId) -> &'static str {
+    let newton = t.plan.inverse.iter().any(|b| b.leg == leg && matches!(b.method, Method::Newton { .. }));
+    if newton { "solved by Newton" } else { "solved in closed form" }
+}

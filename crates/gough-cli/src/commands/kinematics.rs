@@ -1,0 +1,259 @@
+//! `gough kinematics`.
+
+use crate::ask::{self, Modes, Subject};
+use crate::failure::Failure;
+use crate::output::Output;
+use crate::states::{self, number, pose_json, pose_text};
+use clap::Args;
+use gough::Robot;
+use gough::kinematics::{Assemblies, Positions, Posture, SolveError, assemblies, inverse_given, inverse_in, working_modes};
+use gough::model::{CoordId, Topology};
+use gough::spatial::Pose;
+use serde_json::{Value, json};
+use std::fmt::Write as _;
+use std::path::PathBuf;
+
+#[derive(Args)]
+#[command(group = clap::ArgGroup::new("question").required(true).multiple(true))]
+pub struct Arguments {
+    #[command(flatten)]
+    subject: Subject,
+    /// Platform pose: x=0.05,y=0.25 or x=..,y=..,z=..,roll=..,pitch=..,yaw=.. or ..,qw=..,qx=..,qy=..,qz=..
+    #[arg(long, group = "question", value_name = "COORDINATES", allow_hyphen_values = true)]
+    pose: Option<String>,
+    /// Active joints: q11=0.3,q21="20 deg"; with --pose, the joints that a redundant robot leaves open
+    #[arg(long, group = "question", value_name = "JOINTS", allow_hyphen_values = true)]
+    joints: Option<String>,
+    /// Many poses: JSON list, JSON Lines or CSV
+    #[arg(long, group = "question", value_name = "FILE", conflicts_with_all = ["pose", "joints"])]
+    states: Option<PathBuf>,
+    /// Working mode, such as --mode=+-+, or `all`; by default all for --pose, that of the file for the others
+    #[arg(long, value_name = "MODE", allow_hyphen_values = true)]
+    mode: Option<String>,
+    #[command(flatten)]
+    output: Output,
+}
+
+pub fn run(arguments: &Arguments) -> Result<(), Failure> {
+    let robot = arguments.subject.load(arguments.output.json)?;
+    let modes = ask::modes(&robot, arguments.mode.as_deref())?;
+    if let Some(path) = &arguments.states {
+        return many(&robot, modes, path, &arguments.output);
+    }
+    let joints = arguments.joints.as_deref().map(|j| ask::joints(robot.model(), j)).transpose()?;
+    match (&arguments.pose, joints) {
+        (Some(pose), given) => {
+            let pose = ask::pose(robot.model(), pose)?;
+            from_pose(&robot, &pose, modes, &given.unwrap_or_default(), &arguments.output)
+        }
+        (None, Some(joints)) => from_joints(&robot, &joints, modes, &arguments.output),
+        (None, None) => Err(Failure::Usage("give --pose, --joints or --states".to_owned())),
+    }
+}
+
+/// Inverse geometry of one pose.
+fn from_pose(robot: &Robot, pose: &Pose<f64>, modes: Option<Modes>, given: &[(CoordId, f64)], output: &Output) -> Result<(), Failure> {
+    let model = robot.model();
+    let t = model.topology();
+    if let Some((c, _)) = given.iter().find(|(c, _)| !t.plan.given.contains(c)) {
+        let name = &t.coords[*c].name;
+        return Err(Failure::Usage(format!("--joints: q{name} follows from the pose; leave it out, or leave --pose out")));
+    }
+    let found = match modes.unwrap_or(Modes::All) {
+        Modes::One(mode) => vec![inverse_given(model, pose, &mode, given)?],
+        Modes::All if given.is_empty() => working_modes(model, pose)?,
+        Modes::All => {
+            let all = robot.mode().combinations().map(|mode| inverse_given(model, pose, &mode, given));
+            let (ok, err): (Vec<_>, Vec<_>) = all.partition(Result::is_ok);
+            let ok: Vec<Posture> = ok.into_iter().flatten().collect();
+            match err.into_iter().find_map(Result::err) {
+                Some(e) if ok.is_empty() => return Err(e.into()),
+                _ => ok,
+            }
+        }
+    };
+    output.give(|| modes_json(robot, pose, &found), || modes_text(robot, pose, &found))
+}
+
+fn joints_json(t: &Topology) -> (Value, Value) {
+    (json!(t.active_names()), json!(t.passive_names()))
+}
+
+fn modes_json(robot: &Robot, pose: &Pose<f64>, found: &[Posture]) -> Value {
+    let model = robot.model();
+    let t = model.topology();
+    let (active, passive) = joints_json(t);
+    let mode = |p: &Posture| {
+        let (gap_m, gap_rad) = p.gap(model);
+        json!({
+            "name": p.mode().name(t),
+            "active": { "q": p.joints(model, &t.active) },
+            "passive": { "q": p.joints(model, &t.passive) },
+            "residual": gap_m.max(gap_rad),
+        })
+    };
+    json!({
+        "robot": t.name,
+        "pose": pose_json(found.first().map_or(pose, Posture::pose)),
+        "active_joints": active,
+        "passive_joints": passive,
+        "working_modes": found.iter().map(mode).collect::<Vec<_>>(),
+    })
+}
+
+fn modes_text(robot: &Robot, pose: &Pose<f64>, found: &[Posture]) -> String {
+    let model = robot.model();
+    let t = model.topology();
+    let mut out = format!("{} at {}\n", t.name, pose_text(model, found.first().map_or(pose, Posture::pose)));
+    let n = found.len();
+    let _ = writeln!(out, "{n} working mode{}; the file's is {}", if n == 1 { "" } else { "s" }, robot.mode().name(t));
+    let width = found.iter().map(|p| p.mode().name(t).len()).max().unwrap_or(0).max(4);
+    for (title, coords) in [("active", &t.active), ("passive", &t.passive)] {
+        for chunk in coords.chunks(6) {
+            let heads: String = chunk.iter().map(|c| format!("{:>15}", format!("q{}", t.coords[*c].name))).collect();
+            let _ = write!(out, "\n{title:<8}{:width$}{heads}\n", "");
+            for p in found {
+                let row: String = p.joints(model, chunk).iter().map(|q| format!(" {}", number(*q))).collect();
+                let _ = writeln!(out, "        {:width$}{row}", p.mode().name(t));
+            }
+        }
+    }
+    let worst = found.iter().map(|p| p.gap(model)).fold((0.0_f64, 0.0_f64), |a, b| (a.0.max(b.0), a.1.max(b.1)));
+    let _ = writeln!(out, "\nloops closed to {:.1e} m and {:.1e} rad; angles in rad, lengths in m", worst.0, worst.1);
+    out
+}
+
+/// Forward geometry.
+fn from_joints(robot: &Robot, joints: &[(CoordId, f64)], modes: Option<Modes>, output: &Output) -> Result<(), Failure> {
+    let model = robot.model();
+    let t = model.topology();
+    if let Some((c, _)) = joints.iter().find(|(c, _)| !t.active.contains(c)) {
+        let active: Vec<String> = t.active_names().iter().map(|n| format!("q{n}")).collect();
+        let name = &t.coords[*c].name;
+        return Err(Failure::Usage(format!("--joints: q{name} is passive; the active joints are {}", active.join(", "))));
+    }
+    let values: Result<Vec<f64>, Failure> = t
+        .active
+        .iter()
+        .map(|c| {
+            let found = joints.iter().find(|(j, _)| j == c).map(|(_, q)| *q);
+            found.ok_or_else(|| Failure::Usage(format!("--joints: q{} is missing", t.coords[*c].name)))
+        })
+        .collect();
+    let values = values?;
+    let prefer = match modes {
+        Some(Modes::One(mode)) => mode,
+        _ => robot.mode().clone(),
+    };
+    let found = assemblies(model, &values, &prefer)?;
+    output.give(|| assemblies_json(robot, &values, &found), || assemblies_text(robot, &values, &found))
+}
+
+fn assemblies_json(robot: &Robot, active: &[f64], found: &Assemblies) -> Value {
+    let model = robot.model();
+    let t = model.topology();
+    let (active_joints, passive_joints) = joints_json(t);
+    let one = |p: &Posture| {
+        let (gap_m, gap_rad) = p.gap(model);
+        json!({
+            "pose": pose_json(p.pose()),
+            "passive": { "q": p.joints(model, &t.passive) },
+            "residual": gap_m.max(gap_rad),
+            "working_mode": p.mode().name(t),
+        })
+    };
+    json!({
+        "robot": t.name,
+        "active_joints": active_joints,
+        "passive_joints": passive_joints,
+        "active": { "q": active },
+        "assemblies": found.postures.iter().map(one).collect::<Vec<_>>(),
+        "complete": found.complete,
+    })
+}
+
+fn assemblies_text(robot: &Robot, active: &[f64], found: &Assemblies) -> String {
+    let model = robot.model();
+    let t = model.topology();
+    let mut out = String::new();
+    let given: Vec<String> = t.active.iter().zip(active).map(|(c, q)| format!("q{} = {}", t.coords[*c].name, number(*q).trim())).collect();
+    let n = found.postures.len();
+    let _ = writeln!(out, "{} with {}", t.name, given.join("  "));
+    let proof = if found.complete { "all there are" } else { "found by search: there may be more" };
+    let _ = writeln!(out, "{n} assembly mode{}, {proof}\n", if n == 1 { "" } else { "s" });
+    for (i, p) in found.postures.iter().enumerate() {
+        let (gap_m, gap_rad) = p.gap(model);
+        let _ = writeln!(out, "{}  {}", i + 1, pose_text(model, p.pose()));
+        let passive: Vec<String> =
+            t.passive.iter().zip(p.joints(model, &t.passive)).map(|(c, q)| format!("q{} = {}", t.coords[*c].name, number(q).trim())).collect();
+        for line in passive.chunks(6) {
+            let _ = writeln!(out, "   {}", line.join("  "));
+        }
+        let _ = writeln!(out, "   working mode {}, loops closed to {gap_m:.1e} m and {gap_rad:.1e} rad", p.mode().name(t));
+    }
+    out
+}
+
+/// A list of poses.
+fn many(robot: &Robot, modes: Option<Modes>, path: &std::path::Path, output: &Output) -> Result<(), Failure> {
+    let model = robot.model();
+    let t = model.topology();
+    let mode = match modes {
+        None => robot.mode().clone(),
+        Some(Modes::One(mode)) => mode,
+        Some(Modes::All) => return Err(Failure::Usage("--states needs one working mode; `all` goes with --pose".to_owned())),
+    };
+    let list = states::read(path)?;
+    let mut pos = Positions::new(model);
+    let mut answered = 0;
+    let mut answers = Vec::with_capacity(list.len());
+    for state in &list {
+        let solved = states::pose(model, state).map_err(|reason| SolveError::NotAPose { reason }).and_then(|pose| {
+            inverse_in(model, &pose, &mode, &mut pos).map(|_| ())
+        });
+        answers.push(match solved {
+            Ok(()) => {
+                answered += 1;
+                let q = |coords: &[CoordId]| -> Vec<f64> {
+                    coords.iter().map(|c| gough::kinematics::joint_value(model, &pos, *c)).collect()
+                };
+                json!({
+                    "pose": pose_json(&pos.X_WE),
+                    "active": { "q": q(&t.active) },
+                    "passive": { "q": q(&t.passive) },
+                    "working_mode": mode.name(t),
+                })
+            }
+            Err(e) => json!({ "error": { "kind": e.kind(), "message": e.to_string() } }),
+        });
+    }
+    let (active, passive) = joints_json(t);
+    let refused = list.len() - answered;
+    output.give(
+        || json!({ "robot": t.name, "active_joints": active, "passive_joints": passive, "states": answers }),
+        || states_text(t, &answers),
+    )?;
+    if refused > 0 {
+        eprintln!("{refused} of {} states have no answer", list.len());
+    }
+    if answered == 0 && refused > 0 { Err(Failure::Silent(1)) } else { Ok(()) }
+}
+
+fn states_text(t: &Topology, answers: &[Value]) -> String {
+    let names = |coords: &[CoordId]| coords.iter().map(|c| format!("{:>15}", format!("q{}", t.coords[*c].name))).collect::<String>();
+    let mut out = format!("{:>6}{}{}\n", "state", names(&t.active), names(&t.passive));
+    for (i, answer) in answers.iter().enumerate() {
+        let _ = write!(out, "{:>6}", i + 1);
+        if let Some(error) = answer.get("error") {
+            let _ = writeln!(out, " {}", error["message"].as_str().unwrap_or_default());
+            continue;
+        }
+        for part in ["active", "passive"] {
+            for q in answer[part]["q"].as_array().into_iter().flatten() {
+                let _ = write!(out, " {}", number(q.as_f64().unwrap_or_default()));
+            }
+        }
+        out.push('\n');
+    }
+    out
+}

@@ -1,0 +1,6 @@
+//! One file per command: arguments, one call of the library, text or JSON.
+
+pub mod check;
+pub mod kinematics;
+pub mod robots;
+pub mod schema;
