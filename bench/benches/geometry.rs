@@ -1,7 +1,7 @@
 //! Inverse geometry: from a platform pose to all joints.
 
 use criterion::{Criterion, criterion_group, criterion_main};
-use gough::kinematics::geometry::solve_blocks;
+use gough::kinematics::geometry::solve_legs;
 use gough::kinematics::{Positions, inverse_in, joint_value};
 use gough::model::Model;
 use gough::scalar::Lanes;
@@ -39,7 +39,7 @@ fn inverse(c: &mut Criterion) {
             b.iter(|| {
                 i = (i + 1) % poses.len();
                 pos.X_WE = *black_box(&poses[i]);
-                solve_blocks(model, &model.topology().plan.inverse, model.inverse_blocks(), robot.mode().signs(), &mut pos);
+                solve_legs(model, robot.mode().signs(), &mut pos);
                 black_box(&pos);
             });
         });
@@ -51,7 +51,7 @@ fn inverse(c: &mut Criterion) {
             b.iter(|| {
                 i = (i + 1) % four.len();
                 pos.X_WE = *black_box(&four[i]);
-                solve_blocks(&lanes, &lanes.topology().plan.inverse, lanes.inverse_blocks(), robot.mode().signs(), &mut pos);
+                solve_legs(&lanes, robot.mode().signs(), &mut pos);
                 black_box(&pos);
             });
         });

@@ -1,4 +1,5 @@
 //! What the benchmarks share: random postures of a robot.
+#![allow(non_snake_case)]
 
 use gough::Robot;
 use gough::kinematics::inverse;

@@ -47,7 +47,10 @@ impl Subject {
         }
         if !path.exists() {
             let near = nearest(&self.robot, gough::robots::names());
-            let hint = near.map_or_else(|| "`gough robots` lists those that are shipped".to_owned(), |n| format!("did you mean `{n}`?"));
+            let hint = near.map_or_else(
+                || "`gough robots` lists those that are shipped".to_owned(),
+                |n| format!("did you mean `{n}`?"),
+            );
             return Err(Failure::Usage(format!("no shipped robot and no file is called `{}`; {hint}", self.robot)));
         }
         let text = read_limited(path, LARGEST as u64 + 1)
@@ -145,7 +148,8 @@ pub fn joints(model: &Model<f64>, text: &str) -> Result<Vec<(CoordId, f64)>, Fai
     for (name, value, dimension) in assignments(text, "--joints")? {
         let Some(c) = topology.coord(&name) else {
             let names: Vec<String> = topology.coords.values().map(|c| format!("q{}", c.name)).collect();
-            let hint = nearest(&name, names.iter().map(String::as_str)).map_or_else(|| names.join(", "), |n| format!("did you mean `{n}`?"));
+            let hint = nearest(&name, names.iter().map(String::as_str))
+                .map_or_else(|| names.join(", "), |n| format!("did you mean `{n}`?"));
             return Err(Failure::Usage(format!("--joints: no joint `{name}`; {hint}")));
         };
         check_dimension(&name, dimension, topology.coords[c].slides, "--joints")?;

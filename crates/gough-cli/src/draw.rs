@@ -1,4 +1,5 @@
 //! A posture drawn with braille dots.
+#![allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // dots on a small canvas, not negative
 
 use gough::Robot;
 use gough::description::Coordinates;
@@ -14,10 +15,7 @@ const HEIGHT: usize = 22;
 /// The posture as lines of text: planar robots from above, others from the front and slightly above.
 pub fn draw(robot: &Robot, posture: &Posture) -> String {
     let lines = segments(robot.model(), posture.closed());
-    let planar = matches!(
-        robot.model().topology().platform.coordinates,
-        Coordinates::Planar | Coordinates::Point(_)
-    );
+    let planar = matches!(robot.model().topology().platform.coordinates, Coordinates::Planar | Coordinates::Point(_));
     let flat = |p: Vec3<f64>| if planar { (p.x, p.y) } else { (p.x + 0.35 * p.y, p.z + 0.25 * p.y) };
     let points: Vec<((f64, f64), (f64, f64))> = lines.iter().map(|s: &Segment| (flat(s.from), flat(s.to))).collect();
     let all: Vec<(f64, f64)> = points.iter().flat_map(|(a, b)| [*a, *b]).collect();
@@ -41,6 +39,9 @@ pub fn draw(robot: &Robot, posture: &Posture) -> String {
     canvas.text()
 }
 
+/// Bits of a braille cell, row by row.
+const BITS: [[u8; 2]; 4] = [[0x01, 0x08], [0x02, 0x10], [0x04, 0x20], [0x40, 0x80]];
+
 struct Canvas {
     cells: Vec<[u8; WIDTH]>,
 }
@@ -56,8 +57,6 @@ impl Canvas {
 
     fn dot(&mut self, x: f64, y: f64) {
         let (x, y) = (x.round().max(0.0) as usize, y.round().max(0.0) as usize);
-        // Bits of a braille cell, row by row.
-        const BITS: [[u8; 2]; 4] = [[0x01, 0x08], [0x02, 0x10], [0x04, 0x20], [0x40, 0x80]];
         if let Some(cell) = self.cells.get_mut(y / 4).and_then(|row| row.get_mut(x / 2)) {
             *cell |= BITS[y % 4][x % 2];
         }

@@ -35,7 +35,9 @@ enum Command {
 
 fn main() -> ExitCode {
     if let Err(missing) = processor_is_new_enough() {
-        eprintln!("gough was compiled for processors with {missing}, which this one lacks; build it from source for this machine");
+        eprintln!(
+            "gough was compiled for processors with {missing}, which this one lacks; build it from source for this machine"
+        );
         return ExitCode::from(2);
     }
     let done = match Arguments::parse().command {

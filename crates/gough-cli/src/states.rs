@@ -32,7 +32,8 @@ pub fn number(x: f64) -> String {
 
 /// Read a states file: a JSON list, `{"states": [..]}`, or JSON Lines.
 pub fn read(path: &Path) -> Result<Vec<Value>, Failure> {
-    let text = std::fs::read_to_string(path).map_err(|e| Failure::Usage(format!("cannot read {}: {e}", path.display())))?;
+    let text =
+        std::fs::read_to_string(path).map_err(|e| Failure::Usage(format!("cannot read {}: {e}", path.display())))?;
     let bad = |why: String| Failure::Usage(format!("{}: {why}", path.display()));
     match path.extension().and_then(|e| e.to_str()) {
         Some("csv") => read_csv(&text).map_err(bad),
@@ -64,7 +65,8 @@ fn read_csv(text: &str) -> Result<Vec<Value>, String> {
         let record = record.map_err(|e| e.to_string())?;
         let mut coordinates = serde_json::Map::new();
         for (name, field) in header.iter().zip(&record) {
-            let value: f64 = field.parse().map_err(|_| format!("row {}: `{field}` for {name} is not a number", i + 2))?;
+            let value: f64 =
+                field.parse().map_err(|_| format!("row {}: `{field}` for {name} is not a number", i + 2))?;
             coordinates.insert(name.to_owned(), json!(value));
         }
         states.push(json!({ "coordinates": coordinates }));
@@ -104,7 +106,9 @@ pub fn pose(model: &Model<f64>, state: &Value) -> Result<Pose<f64>, String> {
 fn named_pose(model: &Model<f64>, map: &serde_json::Map<String, Value>) -> Result<Pose<f64>, String> {
     let text: Vec<String> = map
         .iter()
-        .filter(|(name, _)| gough::description::Coordinate::named(name).is_some() || name.starts_with('q') && name.len() == 2)
+        .filter(|(name, _)| {
+            gough::description::Coordinate::named(name).is_some() || name.starts_with('q') && name.len() == 2
+        })
         .map(|(name, value)| format!("{name}={value}"))
         .collect();
     crate::ask::pose(model, &text.join(",")).map_err(|failure| match failure {

@@ -99,9 +99,25 @@ fn compile(model: Model<f64>) -> Result<Compiled, Vec<Diagnostic>> {
     }
     let model = with_pivots(model);
     let home = home_posture(&model).map_err(|d| vec![d])?;
+    let model = if reaching_closes(&model, &home) { model } else { model.made_careful() };
     let (mobility, generic) = mobility(&model, &sample_postures(&model, &home));
     check_claim(&model, &generic, &mobility).map_err(|d| vec![d])?;
     Ok((model, home, mobility))
+}
+
+/// Whether, at poses around home, legs that reach also close every loop; then the loops need no look of their own.
+fn reaching_closes(model: &Model<f64>, home: &Posture) -> bool {
+    let mut random = Pcg64Mcg::seed_from_u64(4);
+    let at = crate::kinematics::platform::coordinates(home.pose());
+    (0..20).all(|_| {
+        let change = |c: &Coordinate| {
+            let spread = if c.is_angle() { 0.3 } else { 0.3 * model.size() };
+            (*c, at[c.index()] + random.random_range(-spread..spread))
+        };
+        let given: Vec<(Coordinate, f64)> = model.topology().platform.independent.iter().map(change).collect();
+        let pose = crate::kinematics::platform::pose_with(home.pose(), &given);
+        inverse(model, &pose, home.mode()).map_or(true, |p| closes(model, p.positions()))
+    })
 }
 
 /// Pivot orders of legs without closed form, from a posture that closes.
@@ -114,9 +130,7 @@ fn with_pivots(model: Model<f64>) -> Model<f64> {
         .iter()
         .map(|block| match &block.method {
             crate::model::Method::Newton { coords } => {
-                let closures = model.topology().legs[block.leg].closures.clone();
-                let unknowns = Unknowns { coords: coords.clone(), platform: Vec::new(), closures };
-                newton::pivot_order(&model, &unknowns, &pos)
+                newton::pivot_order(&model, &Unknowns::of_leg(&model, block.leg, coords), &pos)
             }
             crate::model::Method::Chain { .. } => crate::linalg::small::PivotOrder::default(),
         })
@@ -286,7 +300,10 @@ fn mobility(model: &Model<f64>, postures: &[Positions<f64>]) -> (Mobility, Posit
     for pos in postures {
         let found = mobility_at(model, pos);
         not_actuated = not_actuated.min(found.not_actuated);
-        if best.as_ref().is_none_or(|(b, _)| found.rank > b.rank || (found.rank == b.rank && found.idle.len() < b.idle.len())) {
+        if best
+            .as_ref()
+            .is_none_or(|(b, _)| found.rank > b.rank || (found.rank == b.rank && found.idle.len() < b.idle.len()))
+        {
             best = Some((found, pos.clone()));
         }
     }
@@ -303,7 +320,8 @@ fn mobility_at(model: &Model<f64>, pos: &Positions<f64>) -> Mobility {
     let platform = svd(&platform_motions(&f, unknowns.coords.len())).rank();
     // Motors held: their columns leave. Platform held too: what still moves is idle.
     let topology = model.topology();
-    let passive: Vec<usize> = (0..unknowns.coords.len()).filter(|j| !topology.active.contains(&unknowns.coords[*j])).collect();
+    let passive: Vec<usize> =
+        (0..unknowns.coords.len()).filter(|j| !topology.active.contains(&unknowns.coords[*j])).collect();
     let held: Vec<usize> = passive.iter().copied().chain(unknowns.coords.len()..a.ncols()).collect();
     let pick = |columns: &[usize]| svd(&Matrix::from_fn(rows, columns.len(), |i, j| a[(i, columns[j])]));
     let (inner, locked) = (pick(&passive), pick(&held));
@@ -330,9 +348,8 @@ fn platform_motions(f: &Svd, coords: usize) -> Matrix {
 fn check_claim(model: &Model<f64>, pos: &Positions<f64>, mobility: &Mobility) -> Result<(), Diagnostic> {
     let platform = &model.topology().platform;
     let claimed = describe_coordinates(&platform.coordinates);
-    let fail = |found: String| {
-        Err(Diagnostic::new(Fault::FalseClaim { claimed: claimed.clone(), found }, platform.span))
-    };
+    let fail =
+        |found: String| Err(Diagnostic::new(Fault::FalseClaim { claimed: claimed.clone(), found }, platform.span));
     let (a, unknowns) = full_jacobian(model, pos);
     let motions = platform_motions(&svd(&a), unknowns.coords.len());
     let names = ["x", "y", "z", "rotation about x", "rotation about y", "rotation about z"];
@@ -342,7 +359,10 @@ fn check_claim(model: &Model<f64>, pos: &Positions<f64>, mobility: &Mobility) ->
         .collect();
     let (found, wanted) = (mobility.platform, platform.independent.len());
     if found < wanted {
-        return fail(format!("the closures leave it {found} of these {wanted} freedoms (it moves in: {})", list(&moves)));
+        return fail(format!(
+            "the closures leave it {found} of these {wanted} freedoms (it moves in: {})",
+            list(&moves)
+        ));
     }
     let allowed: Vec<&str> = platform.independent.iter().map(|c| names[c.index()]).collect();
     let dependent = matches!(platform.coordinates, Coordinates::Some(_));
@@ -353,7 +373,8 @@ fn check_claim(model: &Model<f64>, pos: &Positions<f64>, mobility: &Mobility) ->
         return fail(format!("the closures leave it {found} freedoms (it moves in: {})", list(&moves)));
     }
     // The listed coordinates must be able to change independently of each other.
-    let chosen = Matrix::from_fn(wanted, motions.ncols(), |i, j| coordinate_rate(&platform.independent, i, pos, &motions, j));
+    let chosen =
+        Matrix::from_fn(wanted, motions.ncols(), |i, j| coordinate_rate(&platform.independent, i, pos, &motions, j));
     let rank = svd(&chosen).rank();
     if rank < wanted {
         return fail(format!("only {rank} of these coordinates can change independently"));

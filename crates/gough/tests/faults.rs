@@ -60,7 +60,14 @@ struct Case {
     help: &'static str,
 }
 
-fn case(from: &'static str, to: &'static str, code: &'static str, on: &'static str, says: &'static str, help: &'static str) -> Case {
+fn case(
+    from: &'static str,
+    to: &'static str,
+    code: &'static str,
+    on: &'static str,
+    says: &'static str,
+    help: &'static str,
+) -> Case {
     Case { from, to, code, on, says, help }
 }
 
@@ -162,7 +169,12 @@ fn every_fault_is_told_with_its_line_and_a_suggestion() {
         let text = GOOD.replacen(c.from, c.to, 1);
         let (found, text) = faults(&text);
         let Some(d) = found.iter().find(|d| d.what.code() == c.code) else {
-            panic!("{} for `{}`: told {:?}", c.code, c.to, found.iter().map(|d| d.what.to_string()).collect::<Vec<_>>());
+            panic!(
+                "{} for `{}`: told {:?}",
+                c.code,
+                c.to,
+                found.iter().map(|d| d.what.to_string()).collect::<Vec<_>>()
+            );
         };
         let message = d.what.to_string();
         assert!(message.contains(c.says), "{}: {message}", c.code);
@@ -203,8 +215,16 @@ fn ten_faults_in_one_file_are_all_told() {
     let mut codes: Vec<&str> = found.iter().map(|d| d.what.code()).collect();
     codes.sort_unstable();
     let mut expected = vec![
-        "unknown-key", "unknown-unit", "bad-section", "wrong-dimension", "negative", "bad-range", "unknown-body",
-        "extra-argument", "wrong-dimension", "unknown-body",
+        "unknown-key",
+        "unknown-unit",
+        "bad-section",
+        "wrong-dimension",
+        "negative",
+        "bad-range",
+        "unknown-body",
+        "extra-argument",
+        "wrong-dimension",
+        "unknown-body",
     ];
     expected.sort_unstable();
     assert_eq!(codes, expected, "{found:?}");
@@ -229,7 +249,10 @@ fn remarks_do_not_refuse_a_robot() {
     let one = GOOD.replace("[[closure]]", "[actuation]\none = [\"11\"]\n\n[[closure]]");
     let robot = read(&one).unwrap_or_else(|e| panic!("{e}"));
     let remark = &robot.remarks()[0].what;
-    assert_eq!((remark.code(), remark.to_string().contains("2 degrees of freedom but 1 drives")), ("not-actuated", true));
+    assert_eq!(
+        (remark.code(), remark.to_string().contains("2 degrees of freedom but 1 drives")),
+        ("not-actuated", true)
+    );
 }
 
 #[test]
@@ -243,20 +266,30 @@ fn absurd_sizes_are_refused_at_once() {
     let deep = format!("a = {}1{}", "[".repeat(5000), "]".repeat(5000));
     assert!(!faults(&deep).0.is_empty());
     let many: String = (0..100).map(|i| format!("l{i} = {{ template = \"arm\", x0 = {i} }}\n")).collect();
-    let legs = GOOD.replace("2 = { template = \"arm\", x0 = \"150 mm\" }", &format!("2 = {{ template = \"arm\", x0 = \"150 mm\" }}\n{many}"));
+    let legs = GOOD.replace(
+        "2 = { template = \"arm\", x0 = \"150 mm\" }",
+        &format!("2 = {{ template = \"arm\", x0 = \"150 mm\" }}\n{many}"),
+    );
     assert_eq!(faults(&legs).0[0].what.code(), "too-many");
     // Derived numbers that double forty times are computed once each.
     let lets: Vec<String> = (1..40).map(|i| format!("a{i} = \"a{} + a{}\"", i - 1, i - 1)).collect();
-    let doubling = GOOD.replace("needs = [\"x0\"]", &format!("needs = [\"x0\"]\nlet = {{ a0 = \"x0*1e-12\", {} }}", lets.join(", ")));
+    let doubling = GOOD
+        .replace("needs = [\"x0\"]", &format!("needs = [\"x0\"]\nlet = {{ a0 = \"x0*1e-12\", {} }}", lets.join(", ")));
     assert!(read(&doubling).is_ok());
 }
 
 #[test]
 fn idle_freedoms_are_reported_with_the_joint_to_write() {
-    let text = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../robots/delta-parallelogram/robot.toml")).unwrap();
-    let text = text.replace("joint = \"U\", point = [\"l1\", \"w/2\", 0], axis = [0, 1, 0], axis2 = [0, 0, 1]", "joint = \"S\", point = [\"l1\", \"w/2\", 0]");
+    let text =
+        std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../robots/delta-parallelogram/robot.toml"))
+            .unwrap();
+    let text = text.replace(
+        "joint = \"U\", point = [\"l1\", \"w/2\", 0], axis = [0, 1, 0], axis2 = [0, 0, 1]",
+        "joint = \"S\", point = [\"l1\", \"w/2\", 0]",
+    );
     let robot = read(&text).unwrap_or_else(|e| panic!("{e}"));
-    let idle: Vec<String> = robot.remarks().iter().filter(|d| d.what.code() == "idle-freedom").map(|d| d.what.to_string()).collect();
+    let idle: Vec<String> =
+        robot.remarks().iter().filter(|d| d.what.code() == "idle-freedom").map(|d| d.what.to_string()).collect();
     assert_eq!(idle.len(), 3, "{idle:?}");
     assert!(idle[0].contains("write U in place of one S"), "{idle:?}");
 }
@@ -264,7 +297,9 @@ fn idle_freedoms_are_reported_with_the_joint_to_write() {
 #[test]
 fn a_claim_the_closures_do_not_enforce_is_refused() {
     // One rod per leg: the platform of the Delta can turn.
-    let text = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../robots/delta-parallelogram/robot.toml")).unwrap();
+    let text =
+        std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../robots/delta-parallelogram/robot.toml"))
+            .unwrap();
     let text: String = text.lines().filter(|l| !l.contains("{leg}b")).map(|l| format!("{l}\n")).collect();
     let (found, _) = faults(&text);
     assert_eq!(found[0].what.code(), "false-claim");

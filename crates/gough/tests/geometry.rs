@@ -46,7 +46,8 @@ fn the_motors_lead_back_to_every_pose_in_every_mode() {
                 }
                 let Ok(near) = inverse(model, &aside, mode) else { continue };
                 let active = posture.joints(model, &model.topology().active);
-                let back = forward(model, &active, &near).unwrap_or_else(|e| panic!("{name} {}: {e}", mode.name(model.topology())));
+                let back = forward(model, &active, &near)
+                    .unwrap_or_else(|e| panic!("{name} {}: {e}", mode.name(model.topology())));
                 let off = distance(back.pose(), posture.pose());
                 assert!(off < 1e-8, "{name} {}: {off}", mode.name(model.topology()));
             }
@@ -123,17 +124,25 @@ fn robots_with_real_parallelograms_move_like_their_equivalents() {
         let mut compared = 0;
         while compared < 200 {
             let pose = random_pose(&a, &mut random, 0.5, 0.0);
-            let (Ok(first), Ok(second)) = (working_modes(a.model(), &pose), working_modes(b.model(), &pose)) else { continue };
+            let (Ok(first), Ok(second)) = (working_modes(a.model(), &pose), working_modes(b.model(), &pose)) else {
+                continue;
+            };
             assert_eq!(first.len(), second.len());
             for (p, q) in first.iter().zip(&second) {
                 assert_eq!(p.mode().name(a.model().topology()), q.mode().name(b.model().topology()));
-                let (p, q) = (p.joints(a.model(), &a.model().topology().active), q.joints(b.model(), &b.model().topology().active));
+                let (p, q) = (
+                    p.joints(a.model(), &a.model().topology().active),
+                    q.joints(b.model(), &b.model().topology().active),
+                );
                 for (x, y) in p.iter().zip(&q) {
                     assert!((x - y).abs() < 1e-9, "{name}: {x} {y}");
                 }
             }
             let active = first[0].joints(a.model(), &a.model().topology().active);
-            let (x, y) = (assemblies(a.model(), &active, first[0].mode()).unwrap(), assemblies(b.model(), &active, second[0].mode()).unwrap());
+            let (x, y) = (
+                assemblies(a.model(), &active, first[0].mode()).unwrap(),
+                assemblies(b.model(), &active, second[0].mode()).unwrap(),
+            );
             for p in &x.postures {
                 assert!(y.postures.iter().any(|q| distance(p.pose(), q.pose()) < 1e-9), "{name}");
             }
@@ -146,15 +155,17 @@ fn robots_with_real_parallelograms_move_like_their_equivalents() {
 #[test]
 fn moving_the_base_changes_no_joint() {
     let text = gough::robots::text("gough-stewart").unwrap();
-    let moved = text.replace("frame = { xyz = [0.1, -0.2, 0] }", "frame = { xyz = [0.4, 0.7, -0.3], rpy = [0.2, -0.4, 1.1] }");
+    let moved =
+        text.replace("frame = { xyz = [0.1, -0.2, 0] }", "frame = { xyz = [0.4, 0.7, -0.3], rpy = [0.2, -0.4, 1.1] }");
     // The home pose moves with the base, so give it up and let the robot assemble.
     let moved = moved.lines().filter(|l| !l.starts_with("home")).collect::<Vec<_>>().join("\n");
     let a = robot("gough-stewart");
     let options = gough::description::Options::default();
     let description = gough::description::read(&moved, &options).unwrap().0;
     let model = gough::model::Model::new(description, None).unwrap();
-    let base = Pose { R: gough::spatial::orientation::from_rpy(0.2, -0.4, 1.1), p: gough::spatial::vec3(0.4, 0.7, -0.3) }
-        * Pose::translation(gough::spatial::vec3(-0.1, 0.2, 0.0));
+    let base =
+        Pose { R: gough::spatial::orientation::from_rpy(0.2, -0.4, 1.1), p: gough::spatial::vec3(0.4, 0.7, -0.3) }
+            * Pose::translation(gough::spatial::vec3(-0.1, 0.2, 0.0));
     let mut random = random(11);
     for _ in 0..50 {
         let pose = random_pose(&a, &mut random, 0.2, 0.2);
@@ -175,7 +186,9 @@ fn permuting_equal_legs_permutes_the_joints() {
     for _ in 0..100 {
         let pose = random_pose(&a, &mut random, 0.3, 0.0);
         let turned = Pose::translation(gough::spatial::orientation::from_rpy(0.0, 0.0, third).apply(pose.p));
-        let (Ok(p), Ok(q)) = (inverse(a.model(), &pose, a.mode()), inverse(a.model(), &turned, a.mode())) else { continue };
+        let (Ok(p), Ok(q)) = (inverse(a.model(), &pose, a.mode()), inverse(a.model(), &turned, a.mode())) else {
+            continue;
+        };
         let active = &a.model().topology().active;
         let (p, q) = (p.joints(a.model(), active), q.joints(a.model(), active));
         for i in 0..3 {

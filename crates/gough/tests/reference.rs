@@ -1,4 +1,5 @@
 //! The numbers of the reference files: joints of every state, poses back from the motors.
+#![allow(non_snake_case)]
 
 use gough::Robot;
 use gough::kinematics::{assemblies, inverse};
@@ -66,7 +67,8 @@ fn the_motors_give_back_the_pose_of_all_reference_states() {
         let (model, data) = (robot.model(), reference(name));
         for (i, state) in data["states"].as_array().unwrap().iter().enumerate() {
             let wanted = pose(state);
-            let found = assemblies(model, &numbers(&state["active"]["q"]), robot.mode()).unwrap_or_else(|e| panic!("{name} {i}: {e}"));
+            let found = assemblies(model, &numbers(&state["active"]["q"]), robot.mode())
+                .unwrap_or_else(|e| panic!("{name} {i}: {e}"));
             let distance = |p: &Pose<f64>| (p.p - wanted.p).norm().max((p.R.0 - wanted.R.0).norm());
             let best = found.postures.iter().map(|p| distance(p.pose())).fold(f64::INFINITY, f64::min);
             assert!(best < 1e-9, "{name} state {i}: nearest of {} assembly modes is {best} away", found.postures.len());
@@ -87,7 +89,14 @@ fn navaro_joint_angles_of_the_eight_published_poses() {
             let coords: Vec<CoordId> =
                 (1..=5).map(|j| model.topology().coord(&format!("{}{j}", leg + 1)).unwrap()).collect();
             let found = posture.joints(model, &coords);
-            assert_joints(&robot, &coords, &found, &numbers(expected), 1e-12, &format!("pose {:?} leg {leg}", entry["pose"]));
+            assert_joints(
+                &robot,
+                &coords,
+                &found,
+                &numbers(expected),
+                1e-12,
+                &format!("pose {:?} leg {leg}", entry["pose"]),
+            );
         }
     }
 }
@@ -120,7 +129,14 @@ fn heli4_joints_over_the_workspace() {
                 (1..=3).map(|j| model.topology().coord(&format!("{}{j}", leg + 1)).unwrap()).collect();
             let expected: Vec<f64> = numbers(degrees).iter().map(|d| d.to_radians()).collect();
             // ten digits are printed, the largest angle has three before the point
-            assert_joints(&robot, &coords, &posture.joints(model, &coords), &expected, 1e-9, &format!("{p:?} leg {leg}"));
+            assert_joints(
+                &robot,
+                &coords,
+                &posture.joints(model, &coords),
+                &expected,
+                1e-9,
+                &format!("{p:?} leg {leg}"),
+            );
         }
     }
 }
@@ -162,8 +178,22 @@ fn orthoglide_modes_of_a_point() {
     let plus = modes.iter().find(|p| p.mode().name(topology) == "+++").unwrap();
     let minus = modes.iter().find(|p| p.mode().name(topology) == "---").unwrap();
     let active = &topology.active;
-    assert_joints(&robot, active, &plus.joints(model, active), &[0.606_757_23, 0.689_332_59, 0.606_757_23], 1e-8, "+++");
-    assert_joints(&robot, active, &minus.joints(model, active), &[-0.006_757_23, 0.090_667_41, -0.006_757_23], 1e-8, "---");
+    assert_joints(
+        &robot,
+        active,
+        &plus.joints(model, active),
+        &[0.606_757_23, 0.689_332_59, 0.606_757_23],
+        1e-8,
+        "+++",
+    );
+    assert_joints(
+        &robot,
+        active,
+        &minus.joints(model, active),
+        &[-0.006_757_23, 0.090_667_41, -0.006_757_23],
+        1e-8,
+        "---",
+    );
     let found = assemblies(model, &plus.joints(model, active), plus.mode()).unwrap();
     let other = vec3(0.243_040_007_3, 0.220_367_824_5, 0.560_367_824_5);
     assert!(found.complete && found.postures.len() == 2);

@@ -39,7 +39,7 @@ fn answer(robot: &Robot) -> Value {
             "name": t.legs[leg].name,
             "chain": chain(t, leg),
             "solved": solved(t, leg),
-            "bodies": t.legs[leg].bodies.iter().map(|b| &t.bodies[*b].name).collect::<Vec<_>>(),
+            "bodies": t.legs[leg].bodies.iter().map(|b| &t.bodies[b].name).collect::<Vec<_>>(),
         })).collect::<Vec<_>>(),
         "closures": t.closures.values().filter(|c| !c.tool).map(|c| json!({
             "name": c.name,
@@ -102,7 +102,11 @@ fn text(robot: &Robot) -> String {
     let drives = count(t.active.len(), "drive", "drives");
     row("mobility", format!("{degrees}, {} of the platform, {drives}{}", mobility.platform, redundancy(robot)));
     let over = mobility.overconstraint;
-    let why = if over > 0 { " (equations that the others imply: the loops close because axes are exactly parallel or meet)" } else { "" };
+    let why = if over > 0 {
+        " (equations that the others imply: the loops close because axes are exactly parallel or meet)"
+    } else {
+        ""
+    };
     row("over-constraint", format!("{over}{why}"));
     row("length scale", format!("{:.6} m", model.length()));
     row("working mode", robot.mode().name(t));
@@ -158,16 +162,16 @@ fn joint_letter(joint: JointKind) -> &'static str {
 /// Joints of a leg: driven ones underlined by an asterisk, cut ones in parentheses.
 fn chain(t: &Topology, leg: LegId) -> String {
     let mut parts: Vec<String> = Vec::new();
-    for b in &t.legs[leg].bodies {
-        let body = &t.bodies[*b];
+    for b in t.legs[leg].bodies.iter() {
+        let body = &t.bodies[b];
         if body.joint == JointKind::Fixed {
             continue;
         }
         let driven = body.coord.is_some_and(|c| t.coords[c].kind == CoordKind::Active);
         parts.push(format!("{}{}", joint_letter(body.joint), if driven { "*" } else { "" }));
     }
-    for c in t.legs[leg].closures.iter().filter(|c| !t.closures[**c].tool) {
-        parts.push(format!("({})", t.closures[*c].joint.word()));
+    for c in t.legs[leg].closures.iter().filter(|c| !t.closures[*c].tool) {
+        parts.push(format!("({})", t.closures[c].joint.word()));
     }
     parts.join(" ")
 }

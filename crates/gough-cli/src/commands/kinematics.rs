@@ -6,7 +6,9 @@ use crate::output::Output;
 use crate::states::{self, number, pose_json, pose_text};
 use clap::Args;
 use gough::Robot;
-use gough::kinematics::{Assemblies, Positions, Posture, SolveError, assemblies, inverse_given, inverse_in, working_modes};
+use gough::kinematics::{
+    Assemblies, Positions, Posture, SolveError, assemblies, inverse_given, inverse_in, working_modes,
+};
 use gough::model::{CoordId, Topology};
 use gough::spatial::Pose;
 use serde_json::{Value, json};
@@ -52,12 +54,20 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
 }
 
 /// Inverse geometry of one pose.
-fn from_pose(robot: &Robot, pose: &Pose<f64>, modes: Option<Modes>, given: &[(CoordId, f64)], output: &Output) -> Result<(), Failure> {
+fn from_pose(
+    robot: &Robot,
+    pose: &Pose<f64>,
+    modes: Option<Modes>,
+    given: &[(CoordId, f64)],
+    output: &Output,
+) -> Result<(), Failure> {
     let model = robot.model();
     let t = model.topology();
     if let Some((c, _)) = given.iter().find(|(c, _)| !t.plan.given.contains(c)) {
         let name = &t.coords[*c].name;
-        return Err(Failure::Usage(format!("--joints: q{name} follows from the pose; leave it out, or leave --pose out")));
+        return Err(Failure::Usage(format!(
+            "--joints: q{name} follows from the pose; leave it out, or leave --pose out"
+        )));
     }
     let found = match modes.unwrap_or(Modes::All) {
         Modes::One(mode) => vec![inverse_given(model, pose, &mode, given)?],
@@ -130,7 +140,10 @@ fn from_joints(robot: &Robot, joints: &[(CoordId, f64)], modes: Option<Modes>, o
     if let Some((c, _)) = joints.iter().find(|(c, _)| !t.active.contains(c)) {
         let active: Vec<String> = t.active_names().iter().map(|n| format!("q{n}")).collect();
         let name = &t.coords[*c].name;
-        return Err(Failure::Usage(format!("--joints: q{name} is passive; the active joints are {}", active.join(", "))));
+        return Err(Failure::Usage(format!(
+            "--joints: q{name} is passive; the active joints are {}",
+            active.join(", ")
+        )));
     }
     let values: Result<Vec<f64>, Failure> = t
         .active
@@ -176,7 +189,8 @@ fn assemblies_text(robot: &Robot, active: &[f64], found: &Assemblies) -> String 
     let model = robot.model();
     let t = model.topology();
     let mut out = String::new();
-    let given: Vec<String> = t.active.iter().zip(active).map(|(c, q)| format!("q{} = {}", t.coords[*c].name, number(*q).trim())).collect();
+    let given: Vec<String> =
+        t.active.iter().zip(active).map(|(c, q)| format!("q{} = {}", t.coords[*c].name, number(*q).trim())).collect();
     let n = found.postures.len();
     let _ = writeln!(out, "{} with {}", t.name, given.join("  "));
     let proof = if found.complete { "all there are" } else { "found by search: there may be more" };
@@ -184,12 +198,17 @@ fn assemblies_text(robot: &Robot, active: &[f64], found: &Assemblies) -> String 
     for (i, p) in found.postures.iter().enumerate() {
         let (gap_m, gap_rad) = p.gap(model);
         let _ = writeln!(out, "{}  {}", i + 1, pose_text(model, p.pose()));
-        let passive: Vec<String> =
-            t.passive.iter().zip(p.joints(model, &t.passive)).map(|(c, q)| format!("q{} = {}", t.coords[*c].name, number(q).trim())).collect();
+        let passive: Vec<String> = t
+            .passive
+            .iter()
+            .zip(p.joints(model, &t.passive))
+            .map(|(c, q)| format!("q{} = {}", t.coords[*c].name, number(q).trim()))
+            .collect();
         for line in passive.chunks(6) {
             let _ = writeln!(out, "   {}", line.join("  "));
         }
-        let _ = writeln!(out, "   working mode {}, loops closed to {gap_m:.1e} m and {gap_rad:.1e} rad", p.mode().name(t));
+        let _ =
+            writeln!(out, "   working mode {}, loops closed to {gap_m:.1e} m and {gap_rad:.1e} rad", p.mode().name(t));
     }
     out
 }
@@ -201,16 +220,18 @@ fn many(robot: &Robot, modes: Option<Modes>, path: &std::path::Path, output: &Ou
     let mode = match modes {
         None => robot.mode().clone(),
         Some(Modes::One(mode)) => mode,
-        Some(Modes::All) => return Err(Failure::Usage("--states needs one working mode; `all` goes with --pose".to_owned())),
+        Some(Modes::All) => {
+            return Err(Failure::Usage("--states needs one working mode; `all` goes with --pose".to_owned()));
+        }
     };
     let list = states::read(path)?;
     let mut pos = Positions::new(model);
     let mut answered = 0;
     let mut answers = Vec::with_capacity(list.len());
     for state in &list {
-        let solved = states::pose(model, state).map_err(|reason| SolveError::NotAPose { reason }).and_then(|pose| {
-            inverse_in(model, &pose, &mode, &mut pos).map(|_| ())
-        });
+        let solved = states::pose(model, state)
+            .map_err(|reason| SolveError::NotAPose { reason })
+            .and_then(|pose| inverse_in(model, &pose, &mode, &mut pos).map(|_| ()));
         answers.push(match solved {
             Ok(()) => {
                 answered += 1;
@@ -240,7 +261,9 @@ fn many(robot: &Robot, modes: Option<Modes>, path: &std::path::Path, output: &Ou
 }
 
 fn states_text(t: &Topology, answers: &[Value]) -> String {
-    let names = |coords: &[CoordId]| coords.iter().map(|c| format!("{:>15}", format!("q{}", t.coords[*c].name))).collect::<String>();
+    let names = |coords: &[CoordId]| {
+        coords.iter().map(|c| format!("{:>15}", format!("q{}", t.coords[*c].name))).collect::<String>()
+    };
     let mut out = format!("{:>6}{}{}\n", "state", names(&t.active), names(&t.passive));
     for (i, answer) in answers.iter().enumerate() {
         let _ = write!(out, "{:>6}", i + 1);

@@ -29,7 +29,8 @@ fn check_kind(item: &Item, kind: &Kind, key: &str, faults: &mut Vec<Diagnostic>)
         faults.push(Diagnostic::new(what, item.span));
     };
     match (kind, &item.value) {
-        (Kind::Text, Value::Text(_)) | (Kind::Flag, Value::Flag(_)) | (Kind::Texts | Kind::Point, Value::Text(_)) => {}
+        (Kind::Text | Kind::Texts | Kind::Point, Value::Text(_)) |
+(Kind::Flag, Value::Flag(_)) => {}
         (Kind::Count, Value::Integer(n)) if *n > 0 => {}
         (Kind::Number(_), _) if is_number(item) => {}
         (Kind::Texts, Value::List(list)) => {
@@ -48,7 +49,8 @@ fn check_kind(item: &Item, kind: &Kind, key: &str, faults: &mut Vec<Diagnostic>)
         }
         (Kind::OneOf(words), Value::Text(t)) => {
             if !words.contains(&t.as_str()) {
-                let near = nearest(t, words.iter().copied()).map_or(String::new(), |n| format!("; did you mean \"{n}\"?"));
+                let near =
+                    nearest(t, words.iter().copied()).map_or(String::new(), |n| format!("; did you mean \"{n}\"?"));
                 let what = Fault::WrongType {
                     key: key.to_owned(),
                     expected: format!("one of {}{near}", words.join(", ")),
@@ -60,13 +62,10 @@ fn check_kind(item: &Item, kind: &Kind, key: &str, faults: &mut Vec<Diagnostic>)
         (Kind::Table(section), Value::Table(t)) => check(t, section, faults),
         (Kind::Rows(section), Value::List(list)) => {
             for row in list {
-                match &row.value {
-                    Value::Table(t) => check(t, section, faults),
-                    _ => {
-                        let found = row.describe().to_owned();
-                        let what = Fault::WrongType { key: key.to_owned(), expected: "a table".to_owned(), found };
-                        faults.push(Diagnostic::new(what, row.span));
-                    }
+                if let Value::Table(t) = &row.value { check(t, section, faults) } else {
+                    let found = row.describe().to_owned();
+                    let what = Fault::WrongType { key: key.to_owned(), expected: "a table".to_owned(), found };
+                    faults.push(Diagnostic::new(what, row.span));
                 }
             }
         }

@@ -264,7 +264,9 @@ impl Fault {
             Fault::Syntax { message } if message.contains("must be quoted") => {
                 Some("texts, quantities and expressions stand in quotes: \"210 mm\"".into())
             }
-            Fault::Syntax { message } if message.contains("duplicate key") => Some("remove or rename one of the two".into()),
+            Fault::Syntax { message } if message.contains("duplicate key") => {
+                Some("remove or rename one of the two".into())
+            }
             Fault::UnknownKey { nearest, table, .. } => {
                 did_you_mean(nearest).or_else(|| Some(format!("`gough schema` lists the keys of {table}")))
             }
@@ -274,16 +276,15 @@ impl Fault {
             Fault::ExpressionTooLong { .. } | Fault::TooDeep { .. } => {
                 Some("split it: give parts a name in [parameters] or `let`".into())
             }
-            Fault::BadExpression { .. } => {
-                Some("expressions know + - * / ^, ( ), sqrt sin cos tan atan2 hypot abs, pi, parameters and quantities".into())
-            }
+            Fault::BadExpression { .. } => Some(
+                "expressions know + - * / ^, ( ), sqrt sin cos tan atan2 hypot abs, pi, parameters and quantities"
+                    .into(),
+            ),
             Fault::BadExponent => Some("an exponent is a whole or half number, such as 2 or 0.5".into()),
-            Fault::UnknownUnit { nearest, .. } => {
-                did_you_mean(nearest).or_else(|| Some(format!("known units: {}", units::names().collect::<Vec<_>>().join(" "))))
-            }
-            Fault::UnknownName { nearest, .. } => {
-                did_you_mean(nearest).or_else(|| Some("define it in [parameters], or in `needs` or `let` of the template".into()))
-            }
+            Fault::UnknownUnit { nearest, .. } => did_you_mean(nearest)
+                .or_else(|| Some(format!("known units: {}", units::names().collect::<Vec<_>>().join(" ")))),
+            Fault::UnknownName { nearest, .. } => did_you_mean(nearest)
+                .or_else(|| Some("define it in [parameters], or in `needs` or `let` of the template".into())),
             Fault::UnknownBody { nearest, .. }
             | Fault::UnknownJoint { nearest, .. }
             | Fault::UnknownTemplate { nearest, .. }
@@ -296,7 +297,9 @@ impl Fault {
             Fault::WrongDimension { expected, .. } => Some(format!("give {}", units::describe(*expected))),
             Fault::AngleExpected { .. } => Some("divide by a length, or give an angle in rad or deg".into()),
             Fault::NotFinite { .. } => Some("look for a division by zero or the root of a negative number".into()),
-            Fault::ReservedName { .. } => Some("units, functions and pi cannot be redefined; choose another name".into()),
+            Fault::ReservedName { .. } => {
+                Some("units, functions and pi cannot be redefined; choose another name".into())
+            }
             Fault::Cycle { .. } => Some("give one of them a value of its own".into()),
             Fault::MissingArgument { name, .. } => Some(format!("add `{name} = ..` to this leg")),
             Fault::ExtraArgument { nearest, template, name } => {
@@ -304,7 +307,9 @@ impl Fault {
             }
             Fault::UnknownPlaceholder { .. } => Some("only {leg}, the key of the leg, is replaced in names".into()),
             Fault::UnusedTemplate { .. } => Some("use it in [legs] or remove it".into()),
-            Fault::ParentCycle { .. } => Some("let one of them stand `on` the base, the platform or another body".into()),
+            Fault::ParentCycle { .. } => {
+                Some("let one of them stand `on` the base, the platform or another body".into())
+            }
             Fault::TwoPlacements => Some("place a body by `mdh`, or by `frame`, `point` and `axis`".into()),
             Fault::NeedsKey { key, .. } => Some(format!("add `{key}`")),
             Fault::UselessKey { key, .. } => Some(format!("remove `{key}`")),
@@ -314,7 +319,9 @@ impl Fault {
             Fault::Negative { .. } => Some("give zero or a positive number".into()),
             Fault::NotPositive { .. } => Some("give a positive number".into()),
             Fault::TwoCentres => Some("keep `com` or `first_moment`".into()),
-            Fault::TwoInertias => Some("give a `shape`, or `mass` and `inertia`; add point masses with `lumped`".into()),
+            Fault::TwoInertias => {
+                Some("give a `shape`, or `mass` and `inertia`; add point masses with `lumped`".into())
+            }
             Fault::NonPhysicalInertia { .. } => Some(
                 "check signs, units and whether the inertia is `at` the origin or the com; \
                  for grouped (base) parameters, or when only zz of a planar robot is known, write grouped = true"
@@ -327,9 +334,10 @@ impl Fault {
             Fault::BadFile { .. } => Some("the path is relative to the robot file".into()),
             Fault::NothingMoves => Some("add bodies with joints, on the base".into()),
             Fault::Unattached { .. } => Some("add a closure between a leg and the platform".into()),
-            Fault::LoopNotClosed { .. } => {
-                Some("check lengths and frames of the two sides; give `home` a reachable pose, or `near` for its joints".into())
-            }
+            Fault::LoopNotClosed { .. } => Some(
+                "check lengths and frames of the two sides; give `home` a reachable pose, or `near` for its joints"
+                    .into(),
+            ),
             Fault::FalseClaim { .. } => Some("change `coordinates`, or the joints".into()),
             Fault::NotActuated { .. } => Some("add a drive, or remove a freedom".into()),
             _ => None,
@@ -349,9 +357,13 @@ impl fmt::Display for Fault {
             Fault::TooMany { what, count, most } => write!(f, "{count} {what}; at most {most} are accepted"),
             Fault::BadName { name, reason } => write!(f, "`{name}` cannot be a name: {reason}"),
             Fault::Duplicate { what, name } => write!(f, "two {what} are called `{name}`"),
-            Fault::ExpressionTooLong { bytes, most } => write!(f, "the expression has {bytes} bytes; at most {most} are read"),
+            Fault::ExpressionTooLong { bytes, most } => {
+                write!(f, "the expression has {bytes} bytes; at most {most} are read")
+            }
             Fault::TooDeep { most } => write!(f, "the expression is nested deeper than {most} levels"),
-            Fault::BadExpression { found, expected } => write!(f, "found `{found}` in the expression where {expected} should be"),
+            Fault::BadExpression { found, expected } => {
+                write!(f, "found `{found}` in the expression where {expected} should be")
+            }
             Fault::BadExponent => write!(f, "the exponent is not a whole or half constant of modest size"),
             Fault::UnknownUnit { name, .. } => write!(f, "unknown unit `{name}`"),
             Fault::UnknownName { name, .. } => write!(f, "nothing is called `{name}` here"),
@@ -389,10 +401,9 @@ impl fmt::Display for Fault {
             Fault::NoDrive => write!(f, "no joint has a drive"),
             Fault::ClosureOnItself { body } => write!(f, "the closure joins `{body}` to itself"),
             Fault::ClosureNeedsName => write!(f, "a closure with friction, stiffness or a range needs a name"),
-            Fault::BadCoupling { reason } => write!(f, "{reason}"),
             Fault::NotDriven { name } => write!(f, "joint `{name}` has no drive"),
             Fault::UnknownCoordinate { name, .. } => write!(f, "no platform coordinate `{name}`"),
-            Fault::BadCoordinates { reason } => write!(f, "{reason}"),
+            Fault::BadCoupling { reason } | Fault::BadCoordinates { reason } => write!(f, "{reason}"),
             Fault::BadMode { mode, reason } => write!(f, "`{mode}` is no working mode: {reason}"),
             Fault::UnknownMaterial { name, .. } => write!(f, "no material named `{name}`"),
             Fault::UnknownSection { name, .. } => write!(f, "no section named `{name}`"),

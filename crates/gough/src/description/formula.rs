@@ -92,7 +92,8 @@ impl Formula {
         if text.len() > LONGEST {
             return Err(vec![(Fault::ExpressionTooLong { bytes: text.len(), most: LONGEST }, span)]);
         }
-        let mut parser = Parser { text, at: 0, span, lookup, depth: 0, code: Vec::new(), values: Vec::new(), faults: Vec::new() };
+        let mut parser =
+            Parser { text, at: 0, span, lookup, depth: 0, code: Vec::new(), values: Vec::new(), faults: Vec::new() };
         let dimension = parser.sum();
         parser.skip_spaces();
         if parser.faults.is_empty() && parser.at < text.len() {

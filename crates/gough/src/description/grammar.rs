@@ -183,7 +183,11 @@ static ROBOT: Section = Section {
         key("home", Kind::Table(&HOME), "A platform pose that the robot can take."),
         key("mode", Kind::Texts, "Working mode: signs per leg, as one text or one per leg."),
         key("near", Kind::Table(&NEAR), "Joints near which the working mode is chosen."),
-        key("length", Kind::Number(Unit::Length), "Length that makes rotations comparable with translations in ranks and distances; by default the root mean square distance of the leg attachments from the platform origin."),
+        key(
+            "length",
+            Kind::Number(Unit::Length),
+            "Length that makes rotations comparable with translations in ranks and distances; by default the root mean square distance of the leg attachments from the platform origin.",
+        ),
     ],
     free: None,
 };
@@ -207,12 +211,8 @@ static HOME: Section = Section {
     free: None,
 };
 
-static NEAR: Section = Section {
-    title: "near",
-    doc: "Joints by name and their approximate positions.",
-    keys: &[],
-    free: Some(&POSITION),
-};
+static NEAR: Section =
+    Section { title: "near", doc: "Joints by name and their approximate positions.", keys: &[], free: Some(&POSITION) };
 
 static PARAMETERS: Section = Section {
     title: "[parameters]",
@@ -242,8 +242,16 @@ static PLATFORM: Section = Section {
     title: "[platform]",
     doc: "The body that is driven, or a tool point on a body of a leg. `coordinates` is a claim about the mechanism and is checked.",
     keys: &[
-        must("coordinates", Kind::Texts, "`spatial`, `planar`, `translation`, `point`, or a list of x, y, z, rx, ry, rz; the others follow from the closures."),
-        key("frame", Kind::Table(&FRAME), "Frame on the platform whose pose the coordinates give; its own unless given."),
+        must(
+            "coordinates",
+            Kind::Texts,
+            "`spatial`, `planar`, `translation`, `point`, or a list of x, y, z, rx, ry, rz; the others follow from the closures.",
+        ),
+        key(
+            "frame",
+            Kind::Table(&FRAME),
+            "Frame on the platform whose pose the coordinates give; its own unless given.",
+        ),
         key("body", Kind::Text, "`point`: the body that carries the tool point."),
         key("point", Kind::Numbers(Unit::Length, 3), "`point`: the tool point in that body's frame."),
         key("mass", Kind::Number(Unit::Mass), "Mass."),
@@ -264,7 +272,11 @@ static BODY: Section = Section {
     keys: &[
         must("name", Kind::Text, "Name; `{leg}` is the key of the leg."),
         must("on", Kind::Text, "Body it stands on: `base`, `platform` or another body."),
-        must("joint", Kind::OneOf(JOINTS), "R revolute, P prismatic, U universal, S spherical, C cylindrical, H screw, Pi parallelogram, fixed."),
+        must(
+            "joint",
+            Kind::OneOf(JOINTS),
+            "R revolute, P prismatic, U universal, S spherical, C cylindrical, H screw, Pi parallelogram, fixed.",
+        ),
         key("mdh", Kind::Table(&MDH), "Modified Denavit-Hartenberg placement; the joint axis is z."),
         key("frame", Kind::Table(&FRAME), "Placement by a frame on the parent."),
         key("point", Kind::Point, "Origin, in `frame`; or the name of a point of a modal parent."),
@@ -418,12 +430,8 @@ static COUPLING: Section = Section {
     free: Some(&ANY),
 };
 
-static TEMPLATES: Section = Section {
-    title: "[template]",
-    doc: "Templates by name.",
-    keys: &[],
-    free: Some(&TEMPLATE_KIND),
-};
+static TEMPLATES: Section =
+    Section { title: "[template]", doc: "Templates by name.", keys: &[], free: Some(&TEMPLATE_KIND) };
 
 static TEMPLATE: Section = Section {
     title: "a template",
@@ -477,7 +485,8 @@ static MATERIAL: Section = Section {
     free: None,
 };
 
-static SECTIONS: Section = Section { title: "[section]", doc: "Sections by name.", keys: &[], free: Some(&SECTION_KIND) };
+static SECTIONS: Section =
+    Section { title: "[section]", doc: "Sections by name.", keys: &[], free: Some(&SECTION_KIND) };
 
 static SECTION: Section = Section {
     title: "a section",

@@ -52,7 +52,8 @@ impl MassData {
     /// The inertia at the origin of the body frame.
     pub fn inertia<S: Real>(&self, values: &[S]) -> Inertia<S> {
         let at = |f: &Formula| f.eval(values);
-        let body = if let Some(shape) = &self.shape { shape.inertia(self.mass.as_ref(), values) } else { self.given(values) };
+        let body =
+            if let Some(shape) = &self.shape { shape.inertia(self.mass.as_ref(), values) } else { self.given(values) };
         self.lumped.iter().fold(body, |sum, (point, mass)| sum + Inertia::point(at(mass), vector(point, values)))
     }
 
@@ -130,4 +131,3 @@ impl Solid {
         }
     }
 }
-

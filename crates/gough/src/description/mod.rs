@@ -16,7 +16,7 @@ mod source;
 mod units;
 
 pub use definitions::{Definitions, Parameter};
-pub use elastic::{Beam, Elastic, Material, Modal, Mode, ModalPoint, Section, SectionProperties};
+pub use elastic::{Beam, Elastic, Material, Modal, ModalPoint, Mode, Section, SectionProperties};
 pub use fault::{BadRobot, Diagnostic, Fault, Span, line_column, nearest};
 pub use formula::Formula;
 pub use mass::{MassData, Shape};

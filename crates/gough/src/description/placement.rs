@@ -15,6 +15,7 @@ pub struct Frame {
 
 /// Where a joint stands on its parent.
 #[derive(Clone, PartialEq, Debug)]
+#[allow(clippy::large_enum_variant)] // a robot has few of them
 pub enum Placement {
     /// gamma, b, alpha, d, theta, r; the joint axis is z.
     Mdh([Formula; 6]),
@@ -92,7 +93,9 @@ mod tests {
 
     #[test]
     fn alignment_carries_z_to_the_axis() {
-        for a in [[1.0, 0.0, 0.0], [0.0, -2.0, 0.0], [0.0, 0.0, 1.0], [0.0, 0.0, -1.0], [0.3, -0.4, 0.5], [0.0, 1.0, 1.0]] {
+        for a in
+            [[1.0, 0.0, 0.0], [0.0, -2.0, 0.0], [0.0, 0.0, 1.0], [0.0, 0.0, -1.0], [0.3, -0.4, 0.5], [0.0, 1.0, 1.0]]
+        {
             let axis = a.map(|x| Formula::number(x, Span::default()));
             let R: Rotation<f64> = align(&axis, &[]);
             let a = Vec3::from(a);

@@ -88,7 +88,8 @@ fn read_root(root: &Table, options: &Options<'_>) -> (Option<Description>, Vec<D
     let failed = parameters.map_or_else(Vec::new, |t| {
         t.entries.iter().map(|e| e.key.clone()).filter(|n| definitions.meaning(n).is_none()).collect()
     });
-    let named = |key: &str| root.table(key).map_or_else(Vec::new, |t| t.entries.iter().map(|e| e.key.clone()).collect());
+    let named =
+        |key: &str| root.table(key).map_or_else(Vec::new, |t| t.entries.iter().map(|e| e.key.clone()).collect());
     let mut reader = Reader {
         faults,
         definitions,
@@ -119,11 +120,12 @@ impl Reader<'_> {
         let base = self.frame(root.table("base").unwrap_or(&empty));
         let platform = root.table("platform").and_then(|t| self.platform(t));
         let elastic = self.elastic(root);
-        let gravity = self.vector(robot, "gravity", Unit::Acceleration).unwrap_or_else(|| {
-            [0.0, 0.0, -9.81].map(|g| Formula::number(g, robot.span))
-        });
+        let gravity = self
+            .vector(robot, "gravity", Unit::Acceleration)
+            .unwrap_or_else(|| [0.0, 0.0, -9.81].map(|g| Formula::number(g, robot.span)));
         let text = |key: &str| robot.get(key).and_then(Item::as_text).unwrap_or_default().to_owned();
-        let sources = robot.get("source").map_or_else(Vec::new, |i| self.names(i).into_iter().map(|n| n.text).collect());
+        let sources =
+            robot.get("source").map_or_else(Vec::new, |i| self.names(i).into_iter().map(|n| n.text).collect());
         let mode = robot.get("mode").map(|i| (self.names(i).into_iter().map(|n| n.text).collect(), i.span));
         let home = robot.table("home").map(|t| (self.home(t), t.span));
         let length = self.positive(robot, "length", Unit::Length);
@@ -421,7 +423,10 @@ impl Reader<'_> {
         let G = self.positive(table, "G", Unit::Pressure);
         let nu = self.number(table, "nu", Unit::Pure, false);
         if table.get("G").is_none() && table.get("nu").is_none() {
-            self.fault(Fault::NeedsKey { key: "G", because: "shear and torsion depend on `G` or `nu`".into() }, table.span);
+            self.fault(
+                Fault::NeedsKey { key: "G", because: "shear and torsion depend on `G` or `nu`".into() },
+                table.span,
+            );
         }
         let density = self.positive(table, "density", Unit::Density);
         Some(Material { E: E?, G, nu, density: density? })
@@ -429,13 +434,13 @@ impl Reader<'_> {
 
     fn section(&mut self, table: &Table) -> Option<Section> {
         let given = ["A", "Iy", "Iz", "J"];
-        let shapes: Vec<&str> = ["rectangle", "tube", "circle"].into_iter().filter(|k| table.get(k).is_some()).collect();
+        let shapes: Vec<&str> =
+            ["rectangle", "tube", "circle"].into_iter().filter(|k| table.get(k).is_some()).collect();
         let numbers = given.iter().filter(|k| table.get(k).is_some()).count();
         match (shapes.as_slice(), numbers) {
             ([], 4) => {
-                let [A, Iy, Iz, J] = given.map(|k| {
-                    self.positive(table, k, if k == "A" { Unit::Area } else { Unit::SecondMoment })
-                });
+                let [A, Iy, Iz, J] =
+                    given.map(|k| self.positive(table, k, if k == "A" { Unit::Area } else { Unit::SecondMoment }));
                 let Ip = self.positive(table, "Ip", Unit::SecondMoment);
                 Some(Section::Given([A?, Iy?, Iz?, J?], Ip))
             }

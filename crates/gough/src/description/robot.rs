@@ -176,13 +176,17 @@ pub enum Joint {
     Revolute,
     Prismatic,
     /// Two revolutes with axes through one point.
-    Universal { axis2: [Formula; 3] },
+    Universal {
+        axis2: [Formula; 3],
+    },
     /// Three revolutes about x, y and z of the body frame.
     Spherical,
     /// A revolute and a prismatic on one axis.
     Cylindrical,
     /// A revolute and a prismatic tied by a pitch (advance per radian).
-    Screw { pitch: Formula },
+    Screw {
+        pitch: Formula,
+    },
     /// A bar that turns by q and an end that turns back by q.
     Parallelogram(Box<Bar>),
 }

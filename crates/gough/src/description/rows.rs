@@ -51,7 +51,8 @@ impl Reader<'_> {
                 match Formula::parse(text, item.span, &lookup) {
                     Ok(f) => f,
                     Err(faults) => {
-                        let known: Vec<&str> = self.locals.keys().map(String::as_str).chain(self.definitions.names()).collect();
+                        let known: Vec<&str> =
+                            self.locals.keys().map(String::as_str).chain(self.definitions.names()).collect();
                         let told: Vec<Diagnostic> =
                             faults.into_iter().filter_map(|(w, s)| explain(w, s, &known, &self.failed)).collect();
                         self.faults.extend(told);
@@ -94,7 +95,13 @@ impl Reader<'_> {
         Some(f)
     }
 
-    pub(super) fn numbers<const N: usize>(&mut self, table: &Table, key: &str, unit: Unit, slides: bool) -> Option<[Formula; N]> {
+    pub(super) fn numbers<const N: usize>(
+        &mut self,
+        table: &Table,
+        key: &str,
+        unit: Unit,
+        slides: bool,
+    ) -> Option<[Formula; N]> {
         let Value::List(list) = &table.get(key)?.value else { return None };
         if list.len() != N {
             return None; // told by the grammar
@@ -154,7 +161,8 @@ impl Reader<'_> {
     pub(super) fn frame(&mut self, table: &Table) -> Frame {
         let frame = table.table("frame");
         let span = frame.map_or(table.span, |f| f.span);
-        let mut three = |key: &str, unit: Unit| frame.and_then(|f| self.vector(f, key, unit)).unwrap_or_else(|| zeros(span));
+        let mut three =
+            |key: &str, unit: Unit| frame.and_then(|f| self.vector(f, key, unit)).unwrap_or_else(|| zeros(span));
         Frame { xyz: three("xyz", Unit::Length), rpy: three("rpy", Unit::Angle) }
     }
 
@@ -256,7 +264,10 @@ impl Reader<'_> {
             .map(|k| self.number(t, k, Unit::Inertia, false).unwrap_or_else(|| Formula::number(0.0, t.span)));
         let massless = !matches!(self.number(table, "mass", Unit::Mass, false), Some(f) if f.value != 0.0);
         if at_com && massless && table.get("first_moment").is_some() {
-            self.fault(Fault::NeedsKey { key: "mass", because: "the centre of mass follows from it".into() }, table.span);
+            self.fault(
+                Fault::NeedsKey { key: "mass", because: "the centre of mass follows from it".into() },
+                table.span,
+            );
         }
         Some((at_com, entries))
     }
@@ -288,7 +299,11 @@ impl Reader<'_> {
             _ => Solid::Sphere(self.number(t, "sphere", Unit::Length, false)?),
         };
         let zero_allowed = |i: usize| matches!(solid, Solid::Tube(_)) && i == 2;
-        let bad = solid.dimensions().into_iter().enumerate().find(|(i, d)| d.value < 0.0 || (d.value == 0.0 && !zero_allowed(*i)));
+        let bad = solid
+            .dimensions()
+            .into_iter()
+            .enumerate()
+            .find(|(i, d)| d.value < 0.0 || (d.value == 0.0 && !zero_allowed(*i)));
         if let Some((_, d)) = bad {
             self.fault(Fault::NotPositive { key: (*given[0]).to_owned(), value: d.value }, d.span);
             return None;
@@ -305,7 +320,10 @@ impl Reader<'_> {
             self.fault(Fault::TwoInertias, t.span);
         }
         if t.get("density").is_none() && table.get("mass").is_none() {
-            self.fault(Fault::NeedsKey { key: "density", because: "a shape has a density, or the body a mass".into() }, t.span);
+            self.fault(
+                Fault::NeedsKey { key: "density", because: "a shape has a density, or the body a mass".into() },
+                t.span,
+            );
         }
         let frame = t.get("frame").is_some().then(|| self.frame(t));
         Some(Shape { solid, density, frame })
@@ -313,7 +331,10 @@ impl Reader<'_> {
 
     fn joint(&mut self, table: &Table) -> Option<Joint> {
         let word = table.get("joint")?.as_text()?;
-        let only = |key: &'static str, kinds: &str| Fault::UselessKey { key, because: format!("it belongs to {kinds} joints") };
+        let only = |key: &'static str, kinds: &str| Fault::UselessKey {
+            key,
+            because: format!("it belongs to {kinds} joints"),
+        };
         for (key, kind) in [("axis2", "U"), ("pitch", "H"), ("bar", "Pi")] {
             if word != kind
                 && let Some(item) = table.get(key)
@@ -449,8 +470,11 @@ impl Reader<'_> {
         if to.as_ref().is_some_and(|v| v.iter().all(|f| f.value == 0.0)) {
             self.fault(Fault::ZeroVector { key: "to" }, table.span);
         }
-        let section = self.listed(table, "section", &self.sections.clone(), |name, nearest| Fault::UnknownSection { name, nearest });
-        let material = self.listed(table, "material", &self.materials.clone(), |name, nearest| Fault::UnknownMaterial { name, nearest });
+        let section = self
+            .listed(table, "section", &self.sections.clone(), |name, nearest| Fault::UnknownSection { name, nearest });
+        let material = self.listed(table, "material", &self.materials.clone(), |name, nearest| {
+            Fault::UnknownMaterial { name, nearest }
+        });
         let elements = match table.get("elements").map(|i| (&i.value, i.span)) {
             Some((Value::Integer(n), span)) => match usize::try_from(*n) {
                 Ok(n) if n <= MOST_ELEMENTS => n,

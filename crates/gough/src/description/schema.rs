@@ -76,8 +76,8 @@ pub fn reference_page() -> String {
 }
 
 fn write_section(page: &mut String, section: &Section) {
-    let title: String = section.title.chars().next().map(|c| c.to_uppercase().to_string()).unwrap_or_default()
-        + &section.title[1..];
+    let title: String =
+        section.title.chars().next().map(|c| c.to_uppercase().to_string()).unwrap_or_default() + &section.title[1..];
     let _ = write!(page, "\n## {title}\n\n{}\n\n", section.doc);
     if section.keys.is_empty() && section.free.is_none() {
         return;

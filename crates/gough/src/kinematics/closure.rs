@@ -31,12 +31,7 @@ pub fn rows<S: Real>(model: &Model<S>, c: ClosureId, pos: &Positions<S>) -> Rows
     let frames = &model.numbers().closures[c];
     let A = pos.node(closure.sides[0]) * frames[0];
     let B = pos.node(closure.sides[1]) * frames[1];
-    let mut rows = Rows {
-        count: 0,
-        residual: [S::zero(); MOST_ROWS],
-        wrench: [Wrench::zero(); MOST_ROWS],
-        lengths: 0,
-    };
+    let mut rows = Rows { count: 0, residual: [S::zero(); MOST_ROWS], wrench: [Wrench::zero(); MOST_ROWS], lengths: 0 };
     let slides = matches!(closure.joint, ClosureJoint::Prismatic | ClosureJoint::Cylindrical);
     let r = B.p - pos.X_WE.p;
     for k in 0..if slides { 2 } else { 3 } {
@@ -132,7 +127,9 @@ pub fn closure_gap(model: &Model<f64>, c: ClosureId, pos: &Positions<f64>) -> (f
     let B = pos.node(closure.sides[1]) * frames[1];
     let turned_round = match closure.joint {
         ClosureJoint::Revolute | ClosureJoint::Cylindrical => A.R.z().dot(&B.R.z()) < 0.0,
-        ClosureJoint::Fixed | ClosureJoint::Prismatic => (0..3).map(|k| A.R.column(k).dot(&B.R.column(k))).sum::<f64>() < 1.0,
+        ClosureJoint::Fixed | ClosureJoint::Prismatic => {
+            (0..3).map(|k| A.R.column(k).dot(&B.R.column(k))).sum::<f64>() < 1.0
+        }
         ClosureJoint::Universal | ClosureJoint::Spherical => false,
     };
     if turned_round {

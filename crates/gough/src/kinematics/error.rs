@@ -95,10 +95,16 @@ impl fmt::Display for SolveError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             SolveError::OutOfReach { leg, by } => {
-                write!(f, "out of reach of leg {leg} by {by:.4e} m; bring the platform nearer, or try another working mode")
+                write!(
+                    f,
+                    "out of reach of leg {leg} by {by:.4e} m; bring the platform nearer, or try another working mode"
+                )
             }
             SolveError::AtLimit { leg } => {
-                write!(f, "leg {leg} is at the limit of its reach (Type 1 singularity); move the platform a little inwards")
+                write!(
+                    f,
+                    "leg {leg} is at the limit of its reach (Type 1 singularity); move the platform a little inwards"
+                )
             }
             SolveError::OutOfRange { joint, value, range: [low, high] } => {
                 write!(f, "joint {joint} would be at {value:.6}, outside its range [{low:.6}, {high:.6}]")

@@ -2,8 +2,8 @@
 
 use super::closure::gap;
 use super::error::SolveError;
-use super::geometry::solve_blocks;
-use super::inverse::{Posture, inverse, joint_value, scatter};
+use super::geometry::{solve_forward, solve_legs};
+use super::inverse::{Posture, SEED, inverse, joint_value, scatter};
 use super::modes::WorkingMode;
 use super::newton::{self, CLOSED, Unknowns};
 use super::platform::home_pose;
@@ -47,7 +47,8 @@ pub fn forward(model: &Model<f64>, active: &[f64], near: &Posture) -> Result<Pos
     let mut at = near.positions().clone();
     let start: Vec<f64> = model.topology().active.iter().map(|c| joint_value(model, &at, *c)).collect();
     check_count(model, active)?;
-    let distance: Vec<f64> = model.topology().active.iter().enumerate().map(|(i, c)| difference(model, *c, active[i], start[i])).collect();
+    let distance: Vec<f64> =
+        model.topology().active.iter().enumerate().map(|(i, c)| difference(model, *c, active[i], start[i])).collect();
     let (mut done, mut step) = (0.0_f64, 1.0_f64);
     let mut tries = 0;
     while done < 1.0 {
@@ -142,7 +143,9 @@ impl Search<'_> {
             return true;
         }
         match legs {
-            Some(legs) if legs.len() >= 6 && legs.iter().all(|l| matches!(l, Locked::Rod { .. })) => self.hexapod(&legs),
+            Some(legs) if legs.len() >= 6 && legs.iter().all(|l| matches!(l, Locked::Rod { .. })) => {
+                self.hexapod(&legs);
+            }
             _ => self.newton(),
         }
         false
@@ -151,9 +154,8 @@ impl Search<'_> {
     /// Chains between driven bodies, one after the other.
     fn dyads(&mut self, signs: &[f64]) {
         let model = self.model;
-        let plan = model.topology().plan.forward.as_deref().unwrap_or_default();
         let mut pos = self.start.clone();
-        solve_blocks(model, plan, model.forward_blocks(), signs, &mut pos);
+        solve_forward(model, signs, &mut pos);
         if !pos.joints.values().all(|j| j.value.is_finite() && j.turn.cos.is_finite()) {
             return;
         }
@@ -163,7 +165,7 @@ impl Search<'_> {
         {
             pos.X_WE.p = (pos.X_WB[b] * model.numbers().closures[c][0]).p;
         }
-        self.keep(pos);
+        self.keep(&pos);
     }
 
     /// A pose from a closed form: polish it, and find the joints.
@@ -172,11 +174,10 @@ impl Search<'_> {
         pos.X_WE = *pose;
         // Joints as near as the legs come in any mode, then Newton on everything.
         let model = self.model;
-        let plan = &model.topology().plan;
         let mut best: Option<(f64, Positions<f64>)> = None;
         for mode in self.prefer.combinations() {
             let mut trial = pos.clone();
-            solve_blocks(model, &plan.inverse, model.inverse_blocks(), &mode.signs, &mut trial);
+            solve_legs(model, &mode.signs, &mut trial);
             let off: f64 = model
                 .topology()
                 .active
@@ -196,13 +197,13 @@ impl Search<'_> {
         let outcome = newton::assemble(model, &Unknowns::forward(model), &mut trial);
         self.nearest = self.nearest.min(outcome.residual * model.length());
         if outcome.residual <= CLOSED {
-            self.keep(trial);
+            self.keep(&trial);
         }
     }
 
     /// Six or more rods on a free platform: Newton on the six distances from random poses.
     fn hexapod(&mut self, legs: &[Locked]) {
-        let mut random = Pcg64Mcg::seed_from_u64(0x676f_7567_68);
+        let mut random = Pcg64Mcg::seed_from_u64(SEED);
         let home = home_pose(self.model);
         let mut seen: Vec<Pose<f64>> = Vec::new();
         for k in 0..4 * STARTS {
@@ -215,7 +216,9 @@ impl Search<'_> {
                 pose.R = from_quaternion(q.map(|x| x / n));
             }
             let Some(pose) = rods_to_pose(legs, pose, self.model.length()) else { continue };
-            let known = seen.iter().any(|s| (s.p - pose.p).norm() < 1e-6 * self.model.size() && (s.R.0 - pose.R.0).norm() < 1e-6);
+            let known = seen
+                .iter()
+                .any(|s| (s.p - pose.p).norm() < 1e-6 * self.model.size() && (s.R.0 - pose.R.0).norm() < 1e-6);
             if !known {
                 seen.push(pose);
                 self.candidate(&pose);
@@ -226,7 +229,7 @@ impl Search<'_> {
     /// No closed form at all: Newton on everything from random joints and poses.
     fn newton(&mut self) {
         let model = self.model;
-        let mut random = Pcg64Mcg::seed_from_u64(0x676f_7567_68);
+        let mut random = Pcg64Mcg::seed_from_u64(SEED);
         let unknowns = Unknowns::forward(model);
         for k in 0..STARTS {
             let mut pos = self.start.clone();
@@ -243,24 +246,24 @@ impl Search<'_> {
             let outcome = newton::assemble(model, &unknowns, &mut pos);
             self.nearest = self.nearest.min(outcome.residual * model.length());
             if outcome.residual <= CLOSED {
-                self.keep(pos);
+                self.keep(&pos);
             }
         }
     }
 
     /// Keep a closed posture that is new and that the platform claim allows.
-    fn keep(&mut self, pos: Positions<f64>) {
+    fn keep(&mut self, pos: &Positions<f64>) {
         let model = self.model;
-        let (gap_m, gap_rad) = gap(model, &pos);
+        let (gap_m, gap_rad) = gap(model, pos);
         self.nearest = self.nearest.min(gap_m);
         if gap_m > 1e-9 * model.size().max(1.0) || gap_rad > 1e-9 {
             return;
         }
-        let known = self.found.iter().any(|p| moved(model, p.positions(), &pos) < 1e-6);
+        let known = self.found.iter().any(|p| moved(model, p.positions(), pos) < 1e-6);
         if known {
             return;
         }
-        if let Ok(posture) = complete_posture(model, self.active, self.prefer, &pos)
+        if let Ok(posture) = complete_posture(model, self.active, self.prefer, pos)
             && !self.found.iter().any(|p| moved(model, p.positions(), posture.positions()) < 1e-6)
         {
             self.found.push(posture);
@@ -291,7 +294,7 @@ fn complete_posture(
     }
     // Legs without closed form, or a branch that is no mode: the posture is closed all the same.
     super::platform::check_pose(model, &pos.X_WE)?;
-    Ok(Posture::new(pos.clone(), prefer.clone()))
+    Ok(Posture::new(model, pos.clone(), prefer.clone()))
 }
 
 /// Newton on `|p + R b - c|² = ρ²` for six or more rods, damped.

@@ -6,9 +6,9 @@
 
 use super::modes::WorkingMode;
 use super::newton::{Unknowns, polish};
-use super::positions::{JointPosition, Positions, pose_bodies, pose_body};
-use crate::model::{Block, BlockPlan, Cross, Method, Model, Motion, Node, Slot, Step};
-use crate::scalar::Real;
+use super::positions::{Frames, JointPosition, LegPositions, Positions, pose_bodies, pose_body, pose_leg};
+use crate::model::{Anchor, Block, Body, BodyNumbers, Cross, LegStructure, Method, Model, Motion, Slot, Step};
+use crate::scalar::{LANES, Lanes, Real, lane, lanes};
 use crate::spatial::{Pose, Rotation, Turn, Vec3, vec3};
 
 /// Joints for the platform pose in `pos`, in any scalar. Closed forms need nothing else; legs and platform coordinates
@@ -21,60 +21,126 @@ pub fn close<S: Real>(model: &Model<S>, mode: &WorkingMode, steps: usize, pos: &
         let unknowns = Unknowns::inverse(model, &plan.given);
         polish(model, &unknowns, &plan.pivots, steps, model.length(), pos);
     }
-    solve_blocks(model, &plan.inverse, model.inverse_blocks(), mode.signs(), pos);
+    solve_legs(model, mode.signs(), pos);
     for block in &plan.inverse {
         if let Method::Newton { coords } = &block.method {
-            let closures = topology.legs[block.leg].closures.clone();
-            let unknowns = Unknowns { coords: coords.clone(), platform: Vec::new(), closures };
+            let unknowns = Unknowns::of_leg(model, block.leg, coords);
             polish(model, &unknowns, &block.pivots, steps, model.length(), pos);
         }
     }
     pose_bodies(model, pos);
 }
 
-/// Solve the blocks of a plan in order. `signs` has one entry, ±1, per root of the plan; joints of blocks that are left
-/// to Newton are not touched.
-pub fn solve_blocks<S: Real>(
-    model: &Model<S>,
-    plans: &[BlockPlan],
+/// Joints of every leg for the platform pose in `pos`. `signs` has one entry, ±1, per root of the plan; joints that are
+/// left to Newton are not touched. Bodies are posed only in legs that others hang on.
+pub fn solve_legs<S: Real>(model: &Model<S>, signs: &[f64], pos: &mut Positions<S>) {
+    let topology = model.topology();
+    for &id in &topology.order {
+        let leg = &topology.legs[id];
+        let at = pos.places(id);
+        let (mut part, frames) = pos.split(leg, at);
+        let numbers = model.numbers().bodies.slice(leg.bodies);
+        let signs = &signs[leg.roots.clone()];
+        solve_leg(topology.structure(leg), numbers, model.leg_blocks(id), &|k| S::lit(signs[k]), frames, &mut part);
+        if topology.is_hung_on(id) {
+            pose_leg(model, id, pos);
+        }
+    }
+}
+
+/// The same on `f64` for a robot whose legs are alike, four legs at a time; whether every leg reaches its place within
+/// `limit`. Only joints are written to the lists of the robot: to learn why a leg does not reach, solve again leg by leg.
+pub fn solve_groups(model: &Model<f64>, signs: &[f64], limit: f64, pos: &mut Positions<f64>) -> bool {
+    let topology = model.topology();
+    let X_WE = pos.X_WE.map(&mut |x| Lanes::lit(x));
+    let mut reaches = true;
+    for (group, legs) in model.groups().iter().zip(&mut pos.lanes) {
+        let roots = group.lane_legs().map(|id| topology.legs[id].roots.start);
+        let sign = |k: usize| lanes(roots.map(|r| signs[r + k]));
+        let structure = topology.structure(&topology.legs[group.legs[0]]);
+        let mut part = legs.part();
+        solve_leg(structure, &group.bodies, &group.blocks, &sign, Frames { X_WE: &X_WE, outside: &[] }, &mut part);
+        reaches &= part.margins.iter().all(|m| is_nonneg(*m)) && part.misses.iter().all(|m| is_within(*m, limit));
+        for (k, id) in group.legs.iter().enumerate() {
+            let own = pos.joints.slice_mut(topology.legs[*id].coords);
+            for ((joint, four), coord) in own.iter_mut().zip(&*part.joints).zip(structure.coords) {
+                *joint = if coord.slides {
+                    JointPosition::slid(lane(four.value, k))
+                } else {
+                    JointPosition::turned(Turn { cos: lane(four.turn.cos, k), sin: lane(four.turn.sin, k) })
+                };
+            }
+        }
+    }
+    reaches
+}
+
+fn is_nonneg(x: Lanes) -> bool {
+    (0..LANES).all(|k| lane(x, k) >= 0.0)
+}
+
+fn is_within(v: Vec3<Lanes>, limit: f64) -> bool {
+    is_nonneg(Lanes::lit(limit * limit) - v.dot(&v))
+}
+
+/// Forward geometry by dyads: the robot is one leg, its active joints are known. Bodies are not posed.
+pub fn solve_forward<S: Real>(model: &Model<S>, signs: &[f64], pos: &mut Positions<S>) {
+    let topology = model.topology();
+    let whole = topology.whole();
+    let blocks = model.forward_blocks();
+    let steps = blocks.iter().map(|b| b.steps.len()).sum();
+    let (mut part, frames) = pos.split(&whole, (0..steps, 0..blocks.len()));
+    let bodies: Vec<Body> =
+        topology.bodies.values().map(|b| Body { anchor: whole.anchor(b.parent), ..b.clone() }).collect();
+    let structure = LegStructure { bodies: &bodies, ..topology.structure(&whole) };
+    let numbers = model.numbers().bodies.as_slice();
+    solve_leg(structure, numbers, blocks, &|k| S::lit(signs[k]), frames, &mut part);
+}
+
+/// Solve the blocks of a leg in order; `sign` gives ±1 per root.
+#[inline]
+pub fn solve_leg<S: Real>(
+    leg: LegStructure<'_>,
+    numbers: &[BodyNumbers<S>],
     blocks: &[Block<S>],
-    signs: &[f64],
-    pos: &mut Positions<S>,
+    sign: &dyn Fn(usize) -> S,
+    frames: Frames<'_, S>,
+    pos: &mut LegPositions<'_, S>,
 ) {
     let (mut root, mut margin) = (0, 0);
-    for (i, (plan, block)) in plans.iter().zip(blocks).enumerate() {
-        let signs = &signs[root..root + plan.roots.len()];
-        pos.misses[i] = solve_block(model, plan, block, signs, margin, pos);
-        root += plan.roots.len();
+    for (i, block) in blocks.iter().enumerate() {
+        for &b in &block.pose_first {
+            pose_body(leg, numbers, b, frames, pos);
+        }
+        pos.misses[i] = if block.steps.is_empty() {
+            Vec3::zeros()
+        } else {
+            solve_block(block, sign, &mut root, margin, frames, pos)
+        };
         margin += block.steps.len();
     }
 }
 
 /// Solve one block; by how far the tip misses the target. `margin` is the index of the block's first margin.
-pub fn solve_block<S: Real>(
-    model: &Model<S>,
-    plan: &BlockPlan,
+fn solve_block<S: Real>(
     block: &Block<S>,
-    signs: &[f64],
+    sign: &dyn Fn(usize) -> S,
+    root: &mut usize,
     margin: usize,
-    pos: &mut Positions<S>,
+    frames: Frames<'_, S>,
+    pos: &mut LegPositions<'_, S>,
 ) -> Vec3<S> {
-    for &b in &plan.pose_first {
-        pose_body(model, b, pos);
-    }
-    if block.steps.is_empty() {
-        return Vec3::zeros();
-    }
-    let end = pos.node(block.ends[1]);
-    let start = pos.node(block.ends[0]);
-    let on_base = block.ends[0] == Node::World;
+    let end = pos.frame(frames, block.ends[1]);
+    let start = pos.frame(frames, block.ends[0]);
+    let on_base = block.ends[0] == Anchor::World;
     let from_start = |p: Vec3<S>| if on_base { p } else { start.apply_inv(p) };
     let mut walk = Walk {
         t: from_start(end * block.target),
         R: if block.oriented { start.R.inverse() * end.R } else { Rotation::identity() },
         opposite: || from_start(end * opposite(block)),
         oriented: block.oriented,
-        signs,
+        sign,
+        root,
         pos,
         joint: 0,
         margin,
@@ -101,13 +167,13 @@ fn opposite<S: Real>(block: &Block<S>) -> Vec3<S> {
 }
 
 /// Poses of bodies on the chain that later blocks start from.
-fn export<S: Real>(block: &Block<S>, start: Pose<S>, pos: &mut Positions<S>) {
+fn export<S: Real>(block: &Block<S>, start: Pose<S>, pos: &mut LegPositions<'_, S>) {
     for (body, joints, behind) in &block.exports {
         let mut X = start;
         for k in 0..*joints {
             let joint = pos.chain[k];
             X = X * block.between[k];
-            X = match block.joints[k].0 {
+            X = match block.joints[k] {
                 Motion::Turn => X.turned(joint.turn),
                 Motion::Slide => X.slid(joint.value),
                 Motion::Ball => X,
@@ -118,7 +184,7 @@ fn export<S: Real>(block: &Block<S>, start: Pose<S>, pos: &mut Positions<S>) {
 }
 
 /// Joints of a chain solved one after the other.
-struct Walk<'a, S: Real, F: Fn() -> Vec3<S>> {
+struct Walk<'a, 'p, S: Real, F: Fn() -> Vec3<S>> {
     /// The target seen from behind the last solved joint.
     t: Vec3<S>,
     /// The end body seen from there.
@@ -126,14 +192,16 @@ struct Walk<'a, S: Real, F: Fn() -> Vec3<S>> {
     /// The hinge of the opposite bar seen from the start, for parallel dyads.
     opposite: F,
     oriented: bool,
-    signs: &'a [f64],
-    pos: &'a mut Positions<S>,
+    sign: &'a dyn Fn(usize) -> S,
+    /// Roots taken so far.
+    root: &'a mut usize,
+    pos: &'a mut LegPositions<'p, S>,
     /// Joints solved so far.
     joint: usize,
     margin: usize,
 }
 
-impl<S: Real, F: Fn() -> Vec3<S>> Walk<'_, S, F> {
+impl<S: Real, F: Fn() -> Vec3<S>> Walk<'_, '_, S, F> {
     #[inline(always)]
     fn step(&mut self, step: &Step<S>) {
         self.pos.margins[self.margin] = S::one();
@@ -168,14 +236,14 @@ impl<S: Real, F: Fn() -> Vec3<S>> Walk<'_, S, F> {
             Step::RodP { C, joint, c, rod_sq } => self.rod_p(C, *joint, *c, *rod_sq),
             Step::Point { C, joints, cross, d, flip } => {
                 self.enter(C);
-                self.point([joints[0], joints[1]], cross, *d, *flip);
+                self.point([joints[0], joints[1]], cross, *d, S::lit(*flip));
             }
             Step::Strut { C, joints, cross, g, s, g_s, offset_sq, sign, flip, C2 } => {
                 self.enter(C);
                 let u = self.t - vec3(S::zero(), S::zero(), cross.z1);
                 let length = (u.dot(&u) - *offset_sq).sqrt();
                 let q3 = S::lit(*sign) * length - *g_s;
-                self.point([joints[0], joints[1]], cross, *g + *s * q3, *flip);
+                self.point([joints[0], joints[1]], cross, *g + *s * q3, S::lit(*flip));
                 self.cross(C2);
                 self.slid(joints[2], q3);
             }
@@ -192,7 +260,8 @@ impl<S: Real, F: Fn() -> Vec3<S>> Walk<'_, S, F> {
             }
             Step::Orient3 { C, joints, C1, C2, d0, d2, flip, mode } => {
                 self.R = C.inverse() * self.R;
-                let flip = if *mode { *flip * self.take_sign(Slot { coord: None, sign: 1.0 }) } else { *flip };
+                let own = S::lit(*flip);
+                let flip = if *mode { own * self.take_sign(Slot { coord: None, sign: 1.0 }) } else { own };
                 let (q1, q2) = self.pointing(C1, C2.z(), self.R.apply(*d2), flip);
                 self.orient_by(joints[0], q1);
                 self.R = C1.inverse() * self.R;
@@ -265,23 +334,23 @@ impl<S: Real, F: Fn() -> Vec3<S>> Walk<'_, S, F> {
 
     /// The sign of the next root, turned when the chain runs against the joint.
     #[inline(always)]
-    fn take_sign(&mut self, slot: Slot) -> f64 {
-        let (first, rest) = self.signs.split_first().expect("one sign per root");
-        self.signs = rest;
-        first * slot.sign
+    fn take_sign(&mut self, slot: Slot) -> S {
+        let sign = (self.sign)(*self.root);
+        *self.root += 1;
+        if slot.sign > 0.0 { sign } else { -sign }
     }
 
     /// `sign · √margin`.
     #[inline(always)]
-    fn root(&mut self, margin: S, sign: f64) -> S {
+    fn root(&mut self, margin: S, sign: S) -> S {
         self.pos.margins[self.margin] = margin;
-        S::lit(sign) * margin.sqrt()
+        sign * margin.sqrt()
     }
 
     /// Two circles: where the second of two parallel axes must be, `B = (k t + h t⊥)/r²` with `k = B·t`, (7.15) without
     /// half-angle tangents. `+` is counter-clockwise from the target.
     #[inline(always)]
-    fn circles(&mut self, k: S, l1_sq: S, sign: f64) -> Vec3<S> {
+    fn circles(&mut self, k: S, l1_sq: S, sign: S) -> Vec3<S> {
         let t = self.t;
         let r2 = t.x * t.x + t.y * t.y;
         let h = self.root(l1_sq * r2 - k * k, sign);
@@ -309,11 +378,12 @@ impl<S: Real, F: Fn() -> Vec3<S>> Walk<'_, S, F> {
         let D = C.apply_inv((self.opposite)());
         self.enter(C);
         let t = self.t;
-        let mut B = t - D;
-        if self.take_sign(Slot { coord: None, sign: 1.0 }) < 0.0 {
-            let along = (B.x * t.x + B.y * t.y) / (t.x * t.x + t.y * t.y);
-            B = t * (along + along) - B;
-        }
+        let parallel = t - D;
+        let along = (parallel.x * t.x + parallel.y * t.y) / (t.x * t.x + t.y * t.y);
+        // The component along the line stays, the one across it changes side.
+        let foot = t * along;
+        let sign = self.take_sign(Slot { coord: None, sign: 1.0 });
+        let B = foot + (parallel - foot) * sign;
         self.turned(joints[0], Turn::between(C1.p, B, l1_sq));
         self.cross(C1);
         self.turned(joints[1], Turn::between(p, self.t, l2_sq));
@@ -335,7 +405,7 @@ impl<S: Real, F: Fn() -> Vec3<S>> Walk<'_, S, F> {
     ) {
         self.enter(C);
         let r2 = self.t.x * self.t.x + self.t.y * self.t.y;
-        let q = self.root(r2 - offset_sq, sign) - g_s;
+        let q = self.root(r2 - offset_sq, S::lit(sign)) - g_s;
         self.turned(joints[0], Turn::between(g + s * q, self.t, r2));
         self.cross(C1);
         self.slid(joints[1], q);
@@ -376,7 +446,7 @@ impl<S: Real, F: Fn() -> Vec3<S>> Walk<'_, S, F> {
 
     /// Two crossing revolutes that turn `d`, from where they meet, onto the target.
     #[inline(always)]
-    fn point(&mut self, joints: [Slot; 2], cross: &Cross<S>, d: Vec3<S>, flip: f64) {
+    fn point(&mut self, joints: [Slot; 2], cross: &Cross<S>, d: Vec3<S>, flip: S) {
         let u = self.t - vec3(S::zero(), S::zero(), cross.z1);
         let (q1, q2) = self.pointing(&cross.C1.R, d, u, flip);
         self.turned(joints[0], q1);
@@ -389,7 +459,7 @@ impl<S: Real, F: Fn() -> Vec3<S>> Walk<'_, S, F> {
 
     /// `Rz(q1) C1 Rz(q2) d = u`: the z component gives q2, the others q1.
     #[inline(always)]
-    fn pointing(&mut self, C1: &Rotation<S>, d: Vec3<S>, u: Vec3<S>, flip: f64) -> (Turn<S>, Turn<S>) {
+    fn pointing(&mut self, C1: &Rotation<S>, d: Vec3<S>, u: Vec3<S>, flip: S) -> (Turn<S>, Turn<S>) {
         let (r31, r32, r33) = (C1.0[(2, 0)], C1.0[(2, 1)], C1.0[(2, 2)]);
         let (A, B) = (r31 * d.x + r32 * d.y, r32 * d.x - r31 * d.y);
         let D = A * A + B * B;

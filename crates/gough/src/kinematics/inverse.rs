@@ -2,13 +2,13 @@
 
 use super::closure::gap;
 use super::error::SolveError;
-use super::geometry::solve_blocks;
+use super::geometry::{solve_groups, solve_legs};
 use super::modes::{Branch, WorkingMode};
 use super::newton::{self, CLOSED, Unknowns};
 use super::platform::check_pose;
 use super::positions::{Positions, pose_bodies};
 use crate::linalg::small::{Dense, PivotOrder};
-use crate::model::{BlockPlan, CoordId, Method, Model, Step};
+use crate::model::{BlockPlan, CoordId, LegId, Method, Model, Step};
 use crate::spatial::orientation::wrap;
 use crate::spatial::{Pose, Turn, Vec3};
 use rand::{RngExt, SeedableRng};
@@ -21,7 +21,7 @@ pub struct Closed<'d> {
 }
 
 impl<'d> Closed<'d> {
-    /// Its positions; body poses have been computed.
+    /// Its positions. Bodies are posed when it comes from a [`Posture`], else by [`pose_bodies`].
     pub fn positions(self) -> &'d Positions<f64> {
         self.positions
     }
@@ -65,7 +65,9 @@ impl Posture {
         gap(model, &self.positions)
     }
 
-    pub(super) fn new(positions: Positions<f64>, mode: WorkingMode) -> Self {
+    /// A closed posture; its bodies are posed here.
+    pub(super) fn new(model: &Model<f64>, mut positions: Positions<f64>, mode: WorkingMode) -> Self {
+        pose_bodies(model, &mut positions);
         Self { positions, mode }
     }
 }
@@ -75,8 +77,8 @@ pub fn joint_value(model: &Model<f64>, pos: &Positions<f64>, c: CoordId) -> f64 
     let coord = &model.topology().coords[c];
     let q = pos.q(model.topology(), c);
     match coord.range {
-        Some([low, high]) if !coord.slides => {
-            let middle = (low + high) * 0.5;
+        Some(range) if !coord.slides => {
+            let middle = (range.low + range.high) * 0.5;
             middle + wrap(q - middle)
         }
         _ if coord.counted || coord.slides => q,
@@ -84,8 +86,8 @@ pub fn joint_value(model: &Model<f64>, pos: &Positions<f64>, c: CoordId) -> f64 
     }
 }
 
-/// All joints for a platform pose in a working mode, in memory that is already there. Nothing is allocated for robots
-/// whose legs have closed forms and whose platform coordinates are independent.
+/// All joints for a platform pose in a working mode, in memory that is already there; bodies are not posed. Nothing is
+/// allocated for robots whose legs have closed forms and whose platform coordinates are independent.
 pub fn inverse_in<'d>(
     model: &Model<f64>,
     pose: &Pose<f64>,
@@ -95,20 +97,32 @@ pub fn inverse_in<'d>(
     check_pose(model, pose)?;
     pos.X_WE = *pose;
     let plan = &model.topology().plan;
+    let in_lanes = !plan.careful && !model.groups().is_empty();
+    if !(in_lanes && solve_groups(model, &mode.signs, 1e-9 * model.size(), pos)) {
+        leg_by_leg(model, mode, pos)?;
+    }
+    check_ranges(model, pos)?;
+    Ok(Closed { positions: pos })
+}
+
+/// Legs one after the other, those without closed form too, with the reason when one does not reach.
+fn leg_by_leg(model: &Model<f64>, mode: &WorkingMode, pos: &mut Positions<f64>) -> Result<(), SolveError> {
+    let plan = &model.topology().plan;
     if plan.solve_platform {
         solve_platform(model, mode, pos)?;
     }
-    solve_blocks(model, &plan.inverse, model.inverse_blocks(), &mode.signs, pos);
+    solve_legs(model, &mode.signs, pos);
     for (i, block) in plan.inverse.iter().enumerate() {
         if let Method::Newton { coords } = &block.method {
             newton_leg(model, i, block, coords, mode, pos)?;
         }
     }
-    check_reach(model, &plan.inverse, model.inverse_blocks(), pos)?;
-    pose_bodies(model, pos);
-    check_closed(model, pos)?;
-    check_ranges(model, pos)?;
-    Ok(Closed { positions: pos })
+    check_reach(model, pos)?;
+    if plan.careful {
+        pose_bodies(model, pos);
+        check_closed(model, pos)?;
+    }
+    Ok(())
 }
 
 /// The same with memory of its own.
@@ -128,7 +142,7 @@ pub fn inverse_given(
         pos.joints[*c] = super::positions::JointPosition::of(*q);
     }
     inverse_in(model, pose, mode, &mut pos)?;
-    Ok(Posture::new(pos, mode.clone()))
+    Ok(Posture::new(model, pos, mode.clone()))
 }
 
 /// Every working mode in which the pose can be reached; the reason of the first one when there is none.
@@ -153,35 +167,38 @@ pub fn working_modes(model: &Model<f64>, pose: &Pose<f64>) -> Result<Vec<Posture
 }
 
 /// Discriminants must not be negative, tips must meet their targets.
-fn check_reach(
-    model: &Model<f64>,
-    plans: &[BlockPlan],
-    blocks: &[crate::model::Block<f64>],
-    pos: &Positions<f64>,
-) -> Result<(), SolveError> {
-    let mut k = 0;
-    let length = model.size();
-    for (i, (plan, block)) in plans.iter().zip(blocks).enumerate() {
-        let leg = || model.topology().legs[plan.leg].name.clone();
-        for step in &block.steps {
-            let margin = pos.margins[k];
-            if !(margin >= 0.0) {
-                let by = missing(step, pos.targets[k]);
-                return Err(if by < 1e-13 * length {
-                    SolveError::AtLimit { leg: leg() }
-                } else {
-                    SolveError::OutOfReach { leg: leg(), by }
-                });
-            }
-            k += 1;
-        }
-        let miss = pos.misses[i].norm();
-        if !(miss <= 1e-9 * length) {
-            let by = if miss.is_finite() { miss } else { length };
-            return Err(SolveError::OutOfReach { leg: leg(), by });
-        }
+fn check_reach(model: &Model<f64>, pos: &Positions<f64>) -> Result<(), SolveError> {
+    let worst = pos.misses.iter().map(nalgebra::Matrix::norm_squared).fold(0.0, f64::max);
+    let limit = 1e-9 * model.size();
+    // The usual case in two comparisons: a NaN makes both false.
+    if pos.margins.iter().all(|m| *m >= 0.0) && worst <= limit * limit {
+        return Ok(());
+    }
+    for leg in model.topology().legs.ids() {
+        leg_reaches(model, leg, pos, limit)?;
     }
     Ok(())
+}
+
+fn leg_reaches(model: &Model<f64>, id: LegId, pos: &Positions<f64>, limit: f64) -> Result<(), SolveError> {
+    let leg = || model.topology().legs[id].name.clone();
+    let (steps, blocks) = pos.places(id);
+    for (k, step) in steps.zip(model.leg_blocks(id).iter().flat_map(|b| &b.steps)) {
+        if !(pos.margins[k] >= 0.0) {
+            let by = missing(step, pos.targets[k]);
+            return Err(if by < 1e-13 * model.size() {
+                SolveError::AtLimit { leg: leg() }
+            } else {
+                SolveError::OutOfReach { leg: leg(), by }
+            });
+        }
+    }
+    let miss =
+        pos.misses[blocks].iter().map(nalgebra::Matrix::norm).fold(0.0, |a: f64, b| if b > a || b.is_nan() { b } else { a });
+    if miss <= limit {
+        return Ok(());
+    }
+    Err(SolveError::OutOfReach { leg: leg(), by: if miss.is_finite() { miss } else { model.size() } })
 }
 
 /// By how many metres a target is too far or too near for a step.
@@ -221,13 +238,13 @@ fn check_closed(model: &Model<f64>, pos: &Positions<f64>) -> Result<(), SolveErr
 }
 
 fn check_ranges(model: &Model<f64>, pos: &Positions<f64>) -> Result<(), SolveError> {
-    for (c, coord) in model.topology().coords.iter() {
-        if let Some([low, high]) = coord.range {
-            let value = joint_value(model, pos, c);
-            let slack = 1e-9 * (high - low);
-            if value < low - slack || value > high + slack {
-                return Err(SolveError::OutOfRange { joint: coord.name.clone(), value, range: [low, high] });
-            }
+    for (coord, joint) in model.topology().coords.values().zip(pos.joints.values()) {
+        let Some(range) = &coord.range else { continue };
+        let inside =
+            if coord.slides || coord.counted { range.has_slide(joint.value) } else { range.has_turn(joint.turn) };
+        if !inside {
+            let value = if coord.slides || coord.counted { joint.value } else { joint.turn.angle() };
+            return Err(SolveError::OutOfRange { joint: coord.name.clone(), value, range: range.limits() });
         }
     }
     Ok(())
@@ -236,7 +253,7 @@ fn check_ranges(model: &Model<f64>, pos: &Positions<f64>) -> Result<(), SolveErr
 /// Dependent platform coordinates: Newton on all closures, from their home values and the legs as near as they come.
 fn solve_platform(model: &Model<f64>, mode: &WorkingMode, pos: &mut Positions<f64>) -> Result<(), SolveError> {
     let plan = &model.topology().plan;
-    solve_blocks(model, &plan.inverse, model.inverse_blocks(), &mode.signs, pos);
+    solve_legs(model, &mode.signs, pos);
     for (c, coord) in model.topology().coords.iter() {
         let joint = &mut pos.joints[c];
         let broken = !(joint.value.is_finite() && joint.turn.cos.is_finite() && joint.turn.sin.is_finite());
@@ -244,7 +261,8 @@ fn solve_platform(model: &Model<f64>, mode: &WorkingMode, pos: &mut Positions<f6
             *joint = super::positions::JointPosition::zero();
         } else if !coord.slides {
             let n = joint.turn.cos.hypot(joint.turn.sin);
-            joint.turn = if n > 1e-6 { Turn { cos: joint.turn.cos / n, sin: joint.turn.sin / n } } else { Turn::identity() };
+            joint.turn =
+                if n > 1e-6 { Turn { cos: joint.turn.cos / n, sin: joint.turn.sin / n } } else { Turn::identity() };
         }
     }
     let outcome = newton::assemble(model, &Unknowns::inverse(model, &plan.given), pos);
@@ -280,18 +298,17 @@ struct LegBranches {
     best_gap: f64,
 }
 
+/// Seed of every random search, so that answers do not change from run to run.
+pub(super) const SEED: u64 = 5;
+
 /// How many random starts the search for branches of one leg makes.
 const STARTS: usize = 60;
 
 /// All branches of a leg that Newton finds from fixed random starts, named.
 fn leg_branches(model: &Model<f64>, block: &BlockPlan, coords: &[CoordId], pos: &Positions<f64>) -> LegBranches {
     let topology = model.topology();
-    let unknowns = Unknowns {
-        coords: coords.to_vec(),
-        platform: Vec::new(),
-        closures: topology.legs[block.leg].closures.clone(),
-    };
-    let mut random = Pcg64Mcg::seed_from_u64(0x676f_7567_68);
+    let unknowns = Unknowns::of_leg(model, block.leg, coords);
+    let mut random = Pcg64Mcg::seed_from_u64(SEED);
     let mut found: Vec<(f64, f64, Vec<super::positions::JointPosition<f64>>)> = Vec::new();
     let mut best_gap = f64::INFINITY;
     for _ in 0..STARTS {
@@ -332,7 +349,7 @@ pub(super) fn scatter(model: &Model<f64>, coords: &[CoordId], random: &mut Pcg64
     for &c in coords {
         let coord = &model.topology().coords[c];
         let (low, high) = match coord.range {
-            Some([low, high]) => (low, high),
+            Some(range) => (range.low, range.high),
             None if coord.slides => (-3.0 * model.size(), 3.0 * model.size()),
             None => (-std::f64::consts::PI, std::f64::consts::PI),
         };
@@ -375,7 +392,7 @@ fn branch_choices(model: &Model<f64>, pose: &Pose<f64>, first: &WorkingMode) -> 
     }
     let mut pos = Positions::new(model);
     pos.X_WE = *pose;
-    solve_blocks(model, &plan.inverse, model.inverse_blocks(), &first.signs, &mut pos);
+    solve_legs(model, &first.signs, &mut pos);
     for (i, block) in plan.inverse.iter().enumerate() {
         let Method::Newton { coords } = &block.method else { continue };
         let branches = leg_branches(model, block, coords, &pos).solutions;

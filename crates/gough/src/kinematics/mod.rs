@@ -16,4 +16,4 @@ pub use error::SolveError;
 pub use forward::{Assemblies, assemblies, forward};
 pub use inverse::{Closed, Posture, inverse, inverse_given, inverse_in, joint_value, working_modes};
 pub use modes::{Branch, WorkingMode};
-pub use positions::{JointPosition, Positions, pose_bodies, pose_body};
+pub use positions::{Frames, JointPosition, LegPositions, Positions, pose_bodies, pose_body, pose_leg};

@@ -6,7 +6,7 @@ use crate::model::{BlockPlan, LegId, Method, Root, Topology};
 /// One choice for every square root of the plan, and for every leg that Newton solves.
 #[derive(Clone, PartialEq, Debug)]
 pub struct WorkingMode {
-    /// ±1 per root, block after block.
+    /// ±1 per root, leg after leg.
     pub(super) signs: Vec<f64>,
     /// Per block: the branch of a leg without closed form.
     pub(super) branches: Vec<Option<Branch>>,
@@ -35,7 +35,7 @@ impl WorkingMode {
         }
     }
 
-    /// ±1 per square root of the plan, block after block.
+    /// ±1 per square root of the plan, leg after leg.
     pub fn signs(&self) -> &[f64] {
         &self.signs
     }
@@ -65,13 +65,10 @@ impl WorkingMode {
 
     fn leg_name(&self, topology: &Topology, leg: LegId) -> String {
         let mut name = String::new();
-        let mut root = 0;
-        for (i, block) in topology.plan.inverse.iter().enumerate() {
+        let mut root = topology.legs[leg].roots.start;
+        for (i, block) in topology.plan.inverse.iter().enumerate().filter(|(_, b)| b.leg == leg) {
             let signs = &self.signs[root..root + block.roots.len()];
             root += block.roots.len();
-            if block.leg != leg {
-                continue;
-            }
             for (kind, sign) in block.roots.iter().zip(signs) {
                 match (kind, *sign > 0.0) {
                     (Root::Loop, true) => {} // a parallelogram may be left out
@@ -103,27 +100,27 @@ impl WorkingMode {
         };
         if legs.len() != topology.legs.len() {
             let expected = first.name(topology);
-            let reason = format!("it has signs for {} legs, the robot has {} (such as {expected})", legs.len(), topology.legs.len());
+            let reason = format!(
+                "it has signs for {} legs, the robot has {} (such as {expected})",
+                legs.len(),
+                topology.legs.len()
+            );
             return Err(fail(reason));
         }
         let mut mode = first;
         for (leg, text) in topology.legs.ids().zip(&legs) {
-            mode.set_leg(topology, leg, text).map_err(|reason| {
-                fail(format!("leg {}: {reason}", topology.legs[leg].name))
-            })?;
+            mode.set_leg(topology, leg, text)
+                .map_err(|reason| fail(format!("leg {}: {reason}", topology.legs[leg].name)))?;
         }
         Ok(mode)
     }
 
     fn set_leg(&mut self, topology: &Topology, leg: LegId, text: &str) -> Result<(), String> {
         let mut chars = text.chars().filter(|c| *c != '.').peekable();
-        let mut root = 0;
-        for (i, block) in topology.plan.inverse.iter().enumerate() {
+        let mut root = topology.legs[leg].roots.start;
+        for (i, block) in topology.plan.inverse.iter().enumerate().filter(|(_, b)| b.leg == leg) {
             let first = root;
             root += block.roots.len();
-            if block.leg != leg {
-                continue;
-            }
             for (k, kind) in block.roots.iter().enumerate() {
                 self.signs[first + k] = match (kind, chars.peek()) {
                     (Root::Loop, Some('x' | 'p')) => {

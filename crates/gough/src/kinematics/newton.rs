@@ -3,10 +3,10 @@
 
 use super::closure::{joint_twist, movers, rows};
 use super::positions::{Positions, pose_bodies};
+use crate::description::{Coordinate, Coordinates};
 use crate::linalg::dense::{Matrix, solve_spd, svd};
 use crate::linalg::small::{Dense, PivotOrder};
-use crate::description::{Coordinate, Coordinates};
-use crate::model::{ClosureId, CoordId, Model, Node};
+use crate::model::{ClosureId, CoordId, LegId, Model, Node};
 use crate::scalar::Real;
 use crate::spatial::{Pose, Rotation, Turn, Twist, Vec3};
 
@@ -112,6 +112,12 @@ impl Unknowns {
             platform: topology.platform.dependent.iter().map(|c| PlatformMotion::Coordinate(*c)).collect(),
             closures: topology.closures.ids().collect(),
         }
+    }
+
+    /// Coordinates of one leg against everything else.
+    pub fn of_leg<S: Real>(model: &Model<S>, leg: LegId, coords: &[CoordId]) -> Self {
+        let closures = model.topology().legs[leg].closures.iter().collect();
+        Self { coords: coords.to_vec(), platform: Vec::new(), closures }
     }
 
     /// Everything moves, the platform in all ways it could (a tool point only translates).
@@ -231,11 +237,17 @@ pub fn assemble(model: &Model<f64>, unknowns: &Unknowns, pos: &mut Positions<f64
 }
 
 /// Plain Gauss-Newton steps, shortest solution, until the residual no longer falls.
-fn finish(model: &Model<f64>, unknowns: &Unknowns, pos: &mut Positions<f64>, a: &mut Dense<f64>, iterations: &mut u32) -> Outcome {
+fn finish(
+    model: &Model<f64>,
+    unknowns: &Unknowns,
+    pos: &mut Positions<f64>,
+    a: &mut Dense<f64>,
+    iterations: &mut u32,
+) -> Outcome {
     let length = model.length();
     let mut best = worst_row(a);
     for _ in 0..6 {
-        if best < 1e-15 || best > 1e-4 {
+        if !(1e-15..=1e-4).contains(&best) {
             break;
         }
         let rhs: Vec<f64> = (0..a.rows).map(|i| -a.at(i, a.cols - 1)).collect();
@@ -289,7 +301,14 @@ fn damped_step(a: &Dense<f64>, damping: f64) -> Option<Vec<f64>> {
 
 /// `steps` full Newton steps in any scalar from a posture closed on `f64`, in a fixed pivot order: one step gives exact
 /// first derivatives on dual numbers, two give second ones. Rows and columns that are no pivots are left alone.
-pub fn polish<S: Real>(model: &Model<S>, unknowns: &Unknowns, order: &PivotOrder, steps: usize, length: f64, pos: &mut Positions<S>) {
+pub fn polish<S: Real>(
+    model: &Model<S>,
+    unknowns: &Unknowns,
+    order: &PivotOrder,
+    steps: usize,
+    length: f64,
+    pos: &mut Positions<S>,
+) {
     let mut a = Dense::zeros(row_count(model, unknowns), unknowns.len() + 1);
     let mut pivots = Vec::new();
     for _ in 0..steps {

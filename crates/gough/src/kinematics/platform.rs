@@ -4,13 +4,12 @@ use super::error::SolveError;
 use crate::description::{Coordinate, Coordinates};
 use crate::model::Model;
 use crate::scalar::Real;
-use crate::spatial::orientation::{from_constant_rpy, from_rpy, rotation_defect, to_rpy, wrap};
-use crate::spatial::{Pose, Vec3};
+use crate::spatial::Pose;
+use crate::spatial::orientation::{from_rpy, rotation_defect, to_rpy, wrap};
 
 /// The home pose of the file: what it gives, and zero for the rest.
 pub fn home_pose<S: Real>(model: &Model<S>) -> Pose<S> {
-    let [x, y, z, roll, pitch, yaw] = model.numbers().home;
-    Pose { R: from_constant_rpy([roll, pitch, yaw]), p: Vec3::new(x, y, z) }
+    model.numbers().home_pose
 }
 
 /// The pose with these coordinates; those not given are taken from `base`.
@@ -42,35 +41,49 @@ pub fn independent(model: &Model<f64>, pose: &Pose<f64>) -> Vec<f64> {
 
 /// Whether the platform can move that way at all: coordinates it does not have must keep their home values.
 pub fn check_pose(model: &Model<f64>, pose: &Pose<f64>) -> Result<(), SolveError> {
-    let fail = |reason: String| Err(SolveError::NotAPose { reason });
-    if !pose.p.iter().chain(pose.R.0.iter()).all(|x| x.is_finite()) {
-        return fail("the pose has a number that is not finite".to_owned());
-    }
-    if rotation_defect(&pose.R.0) > 1e-6 {
-        return fail("R is not a rotation matrix: its columns must be unit vectors at right angles".to_owned());
-    }
+    let fail = |reason: &str| Err(SolveError::NotAPose { reason: reason.to_owned() });
     let platform = &model.topology().platform;
-    let fixed: Vec<Coordinate> = match &platform.coordinates {
-        Coordinates::Spatial | Coordinates::Some(_) => return Ok(()),
-        Coordinates::Planar | Coordinates::Translation => {
-            Coordinate::ALL.into_iter().filter(|c| !platform.independent.contains(c)).collect()
+    let home = &model.numbers().home_pose;
+    let tolerance = 1e-9 * model.size();
+    let near = |a: f64, b: f64, limit: f64| (a - b).abs() <= limit;
+    if !pose.p.iter().all(|x| x.is_finite()) {
+        return fail("the pose has a number that is not finite");
+    }
+    let held = match &platform.coordinates {
+        Coordinates::Spatial | Coordinates::Some(_) => {
+            return if rotation_defect(&pose.R.0) <= 1e-6 { Ok(()) } else { fail(NOT_A_ROTATION) };
         }
-        Coordinates::Point(_) => {
-            Coordinate::ALL[..3].iter().copied().filter(|c| !platform.independent.contains(c)).collect()
+        Coordinates::Translation => pose.R.0.iter().zip(home.R.0.iter()).all(|(a, b)| near(*a, *b, 1e-9)),
+        Coordinates::Planar => {
+            // Turned about the world's z only: what z is in the platform, and z in the world, do not change.
+            let z = (0..3).all(|i| near(pose.R.0[(2, i)], home.R.0[(2, i)], 1e-9));
+            if !(rotation_defect(&pose.R.0) <= 1e-6) {
+                return fail(NOT_A_ROTATION);
+            }
+            z && near(pose.p.z, home.p.z, tolerance)
+        }
+        Coordinates::Point(list) => {
+            let fixed = |c: &&Coordinate| !list.contains(*c);
+            Coordinate::ALL[..3].iter().filter(fixed).all(|c| near(pose.p[c.index()], home.p[c.index()], tolerance))
         }
     };
-    let (home, given) = (coordinates(&home_pose(model)), coordinates(pose));
-    for c in fixed {
-        let k = c.index();
-        let off = if c.is_angle() { wrap(given[k] - home[k]) } else { given[k] - home[k] };
-        let scale = if c.is_angle() { 1.0 } else { model.size() };
-        if off.abs() > 1e-9 * scale {
-            let names = ["x", "y", "z", "roll", "pitch", "yaw"];
-            return fail(format!(
-                "the platform cannot move in {}: it stays at {:.6}, the pose has {:.6}",
-                names[k], home[k], given[k]
-            ));
-        }
+    if held { Ok(()) } else { Err(moved_aside(model, pose)) }
+}
+
+const NOT_A_ROTATION: &str = "R is not a rotation matrix: its columns must be unit vectors at right angles";
+
+/// Which coordinate that the platform does not have is not where it stays.
+fn moved_aside(model: &Model<f64>, pose: &Pose<f64>) -> SolveError {
+    if !(rotation_defect(&pose.R.0) <= 1e-6) {
+        return SolveError::NotAPose { reason: NOT_A_ROTATION.to_owned() };
     }
-    Ok(())
+    let (home, given) = (coordinates(&model.numbers().home_pose), coordinates(pose));
+    let independent = &model.topology().platform.independent;
+    let off = |k: usize| if k < 3 { given[k] - home[k] } else { wrap(given[k] - home[k]) };
+    let aside = Coordinate::ALL.into_iter().filter(|c| !independent.contains(c));
+    let worst = aside.map(Coordinate::index).max_by(|a, b| off(*a).abs().total_cmp(&off(*b).abs())).unwrap_or(0);
+    let name = ["x", "y", "z", "roll", "pitch", "yaw"][worst];
+    let reason =
+        format!("the platform cannot move in {name}: it stays at {:.6}, the pose has {:.6}", home[worst], given[worst]);
+    SolveError::NotAPose { reason }
 }

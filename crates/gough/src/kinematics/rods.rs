@@ -1,10 +1,10 @@
 //! Forward geometry in closed form, section 7.2: with its motor held, a leg keeps a point of the platform on a sphere (a
 //! rod) or in a plane. What such constraints leave of the platform follows from circles, spheres and one polynomial.
 
-use super::positions::Positions;
+use super::positions::{JointPosition, Positions};
 use crate::description::Coordinates;
 use crate::linalg::dense::{Matrix, real_roots, svd};
-use crate::model::{Block, CoordId, Method, Model, Node, Slot, Step};
+use crate::model::{Anchor, Block, Model, Slot, Step};
 use crate::spatial::{Pose, Rotation, Turn, Vec3, vec3};
 
 /// What a leg with held motors leaves of the platform.
@@ -35,26 +35,25 @@ pub fn locked_legs(model: &Model<f64>, pos: &Positions<f64>) -> Option<Vec<Locke
     let topology = model.topology();
     let mut found = Vec::new();
     for leg in topology.legs.ids() {
-        let blocks = topology.plan.inverse.iter().zip(model.inverse_blocks());
-        let mut reaching = blocks.filter(|(plan, block)| {
-            plan.leg == leg && matches!(plan.method, Method::Chain { .. }) && block.ends == [Node::World, Node::Platform]
-        });
-        let (_, block) = reaching.next()?;
-        let drives = topology.legs[leg].coords.iter().filter(|c| topology.active.contains(c)).count();
+        let reaches = |b: &&Block<f64>| !b.steps.is_empty() && b.ends == [Anchor::World, Anchor::Platform];
+        let block = model.leg_blocks(leg).iter().find(reaches)?;
+        let coords = topology.legs[leg].coords;
+        let drives = coords.iter().filter(|c| topology.active.contains(c)).count();
         if drives != 1 {
             return None;
         }
-        found.push(locked(model, block, pos)?);
+        let active = |k: usize| topology.active.iter().any(|a| coords.local(*a) == Some(k));
+        found.push(locked(block, pos.joints.slice(coords), &active)?);
     }
     Some(found)
 }
 
-fn locked(model: &Model<f64>, block: &Block<f64>, pos: &Positions<f64>) -> Option<Locked> {
-    let active = |slot: &Slot| slot.coord.is_some_and(|c| model.topology().active.contains(&c));
+fn locked(block: &Block<f64>, joints_at: &[JointPosition<f64>], is_active: &dyn Fn(usize) -> bool) -> Option<Locked> {
+    let active = |slot: &Slot| slot.coord.is_some_and(is_active);
     let point = block.target;
     let rod = |centre: Vec3<f64>, length: f64| Some(Locked::Rod { centre, point, length });
-    let turn = |slot: &Slot| slot.coord.map(|c| signed_turn(pos, c, slot.sign));
-    let slide = |slot: &Slot| slot.coord.map(|c| pos.joints[c].value * slot.sign);
+    let turn = |slot: &Slot| slot.coord.map(|c| signed_turn(joints_at[c].turn, slot.sign));
+    let slide = |slot: &Slot| slot.coord.map(|c| joints_at[c].value * slot.sign);
     match block.steps.first()? {
         Step::ReachRR { C, joints, C1, p, l2_sq, .. } => {
             if active(&joints[0]) {
@@ -66,9 +65,7 @@ fn locked(model: &Model<f64>, block: &Block<f64>, pos: &Positions<f64>) -> Optio
                 None
             }
         }
-        Step::ReachRP { C, joints, g, s, .. } if active(&joints[1]) => {
-            rod(C.p, (*g + *s * slide(&joints[1])?).norm())
-        }
+        Step::ReachRP { C, joints, g, s, .. } if active(&joints[1]) => rod(C.p, (*g + *s * slide(&joints[1])?).norm()),
         Step::ReachPR { C, joints, C1, l2_sq, .. } if active(&joints[0]) => {
             rod(C.slid(slide(&joints[0])?) * C1.p, l2_sq.sqrt())
         }
@@ -87,8 +84,8 @@ fn locked(model: &Model<f64>, block: &Block<f64>, pos: &Positions<f64>) -> Optio
     }
 }
 
-fn signed_turn(pos: &Positions<f64>, c: CoordId, sign: f64) -> Turn<f64> {
-    if sign > 0.0 { pos.joints[c].turn } else { pos.joints[c].turn.inverse() }
+fn signed_turn(turn: Turn<f64>, sign: f64) -> Turn<f64> {
+    if sign > 0.0 { turn } else { turn.inverse() }
 }
 
 /// Candidate poses in closed form, and whether they are all there are. `None`: no closed form for this platform, or a
@@ -205,7 +202,9 @@ impl Triangle {
             return None;
         }
         // Turn the pole of the tangent to where the function is largest.
-        let worst = (0..32).map(|i| TAU * f64::from(i) / 32.0).max_by(|a, b| self.function(*a).abs().total_cmp(&self.function(*b).abs()))?;
+        let worst = (0..32)
+            .map(|i| TAU * f64::from(i) / 32.0)
+            .max_by(|a, b| self.function(*a).abs().total_cmp(&self.function(*b).abs()))?;
         let phi0 = worst - std::f64::consts::PI;
         let shifted: Vec<f64> = (0..n).map(|i| self.function(phi0 + TAU * f64::from(i) / f64::from(n))).collect();
         let harmonic = |k: i32, sin: bool| {
@@ -217,7 +216,8 @@ impl Triangle {
                 .sum();
             sum * if k == 0 { 1.0 } else { 2.0 } / f64::from(n)
         };
-        let (a0, a, b) = (harmonic(0, false), [1, 2, 3].map(|k| harmonic(k, false)), [1, 2, 3].map(|k| harmonic(k, true)));
+        let (a0, a, b) =
+            (harmonic(0, false), [1, 2, 3].map(|k| harmonic(k, false)), [1, 2, 3].map(|k| harmonic(k, true)));
         let coefficients = half_angle_polynomial(a0, a, b);
         let roots = real_roots(&coefficients, 1e-4);
         Some(roots.into_iter().map(|t| phi0 + 2.0 * t.atan()).collect())
@@ -331,11 +331,14 @@ mod tests {
         for phi in [-2.0, 0.4, 1.3] {
             let t = (0.5_f64 * phi).tan();
             let value = p.iter().rev().fold(0.0, |s, c| s * t + c) / (1.0 + t * t).powi(3);
-            let direct = a0 + (1..4).map(|k| {
-                let (s, c) = (f64::from(k) * phi).sin_cos();
-                let i = usize::try_from(k - 1).unwrap();
-                a[i] * c + b[i] * s
-            }).sum::<f64>();
+            let direct = a0
+                + (1..4)
+                    .map(|k| {
+                        let (s, c) = (f64::from(k) * phi).sin_cos();
+                        let i = usize::try_from(k - 1).unwrap();
+                        a[i] * c + b[i] * s
+                    })
+                    .sum::<f64>();
             assert!((value - direct).abs() < 1e-13);
         }
     }

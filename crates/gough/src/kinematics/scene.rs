@@ -45,7 +45,11 @@ pub fn segments(model: &Model<f64>, closed: Closed<'_>) -> Vec<Segment> {
 fn attachments(model: &Model<f64>, node: Node) -> Vec<Vec3<f64>> {
     let frames = &model.numbers().closures;
     let closures = model.topology().closures.iter();
-    closures.flat_map(|(id, c)| [0, 1].map(|k| (c.sides[k], frames[id][k].p))).filter(|(n, _)| *n == node).map(|(_, p)| p).collect()
+    closures
+        .flat_map(|(id, c)| [0, 1].map(|k| (c.sides[k], frames[id][k].p)))
+        .filter(|(n, _)| *n == node)
+        .map(|(_, p)| p)
+        .collect()
 }
 
 fn slide_origin(model: &Model<f64>, b: BodyId) -> Option<Vec3<f64>> {

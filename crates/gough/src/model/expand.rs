@@ -1,7 +1,7 @@
 //! Rows of the file become bodies with one-freedom joints: U, S, C, H and Pi are taken apart, couplings resolved, legs found.
 
-use super::ids::{BodyId, CoordId, Id, LegId, Per, PerBody, PerClosure, PerCoord, PerLeg};
-use super::topology::{Body, Closure, Coord, CoordKind, JointKind, Leg, Node};
+use super::ids::{BodyId, CoordId, Id, Ids, LegId, Per, PerBody, PerClosure, PerCoord, PerLeg};
+use super::topology::{Anchor, Body, Closure, Coord, CoordKind, JointKind, Leg, Node, Range};
 use crate::description::{ClosureJoint, Description, Diagnostic, Fault, Formula, Joint, Span};
 use std::collections::{HashMap, HashSet};
 
@@ -16,6 +16,8 @@ pub(super) struct Layout {
     /// Coefficients of coupled joints.
     pub(super) couplings: PerBody<Vec<(CoordId, Formula)>>,
     pub(super) tool: Option<BodyId>,
+    /// Legs in the order in which they are solved.
+    pub(super) order: Vec<LegId>,
 }
 
 impl Layout {
@@ -30,11 +32,83 @@ impl Layout {
         let tied = tie_joints(d, &bodies)?;
         let tool = d.platform.tool.as_ref().and_then(|(name, _)| names.get(&name.text).copied());
         let (mut closures, closure_rows) = closures(d, &names, tool);
-        let legs = find_legs(d, &mut bodies, &mut closures, tool);
-        let mut layout =
-            Self { bodies, coords: PerCoord::default(), closures, legs, closure_rows, couplings: PerBody::default(), tool };
+        let groups = find_legs(d, &mut bodies, &mut closures, tool);
+        let mut layout = Self {
+            bodies,
+            coords: PerCoord::default(),
+            closures,
+            legs: groups.into_iter().map(|name| Leg { name, ..Leg::default() }).collect(),
+            order: Vec::new(),
+            closure_rows,
+            couplings: PerBody::default(),
+            tool,
+        };
+        let tied = layout.sort_by_leg(tied);
         layout.make_coords(d, actuation, &tied);
+        layout.find_outside();
         Ok(layout)
+    }
+
+    /// Number bodies and closures leg by leg, the leg that carries the tool first, so that what belongs to a leg is a run
+    /// of ids; joints tied to others, renumbered too, come back.
+    fn sort_by_leg(&mut self, tied: Tied) -> Tied {
+        let tool_leg = self.tool.map(|b| self.bodies[b].leg);
+        self.order = self.legs.ids().collect();
+        self.order.sort_by_key(|leg| Some(*leg) != tool_leg);
+        let rank = |leg: LegId, order: &[LegId]| order.iter().position(|l| *l == leg).unwrap_or(0);
+        let mut old: Vec<BodyId> = self.bodies.ids().collect();
+        old.sort_by_key(|b| rank(self.bodies[*b].leg, &self.order));
+        let new: HashMap<BodyId, BodyId> = old.iter().enumerate().map(|(i, b)| (*b, BodyId::new(i))).collect();
+        let moved = |node: Node| if let Node::Body(b) = node { Node::Body(new[&b]) } else { node };
+        self.bodies = old
+            .iter()
+            .map(|b| {
+                let body = self.bodies[*b].clone();
+                Body { parent: moved(body.parent), ..body }
+            })
+            .collect();
+        let mut closures: Vec<_> = self.closures.ids().collect();
+        closures.sort_by_key(|c| rank(self.closures[*c].leg, &self.order));
+        self.closure_rows = closures.iter().map(|c| self.closure_rows[*c]).collect();
+        self.closures = closures
+            .iter()
+            .map(|c| {
+                let closure = self.closures[*c].clone();
+                Closure { sides: closure.sides.map(moved), ..closure }
+            })
+            .collect();
+        self.tool = self.tool.map(|b| new[&b]);
+        let (mut body, mut closure) = (0, 0);
+        for leg in self.order.clone() {
+            let bodies = self.bodies.values().filter(|b| b.leg == leg).count();
+            let closures = self.closures.values().filter(|c| c.leg == leg).count();
+            self.legs[leg].bodies = Ids::new(body, body + bodies);
+            self.legs[leg].closures = Ids::new(closure, closure + closures);
+            (body, closure) = (body + bodies, closure + closures);
+        }
+        let renumber = |terms: Vec<(BodyId, Formula)>| terms.into_iter().map(|(b, f)| (new[&b], f)).collect();
+        tied.into_iter().map(|(b, terms)| (new[&b], renumber(terms))).collect()
+    }
+
+    /// Bodies of other legs that a leg stands on or is closed against.
+    fn find_outside(&mut self) {
+        for leg in self.legs.ids() {
+            let parents = self.legs[leg].bodies.iter().map(|b| self.bodies[b].parent);
+            let sides = self.legs[leg].closures.iter().flat_map(|c| self.closures[c].sides);
+            let mut outside: Vec<BodyId> = Vec::new();
+            for node in parents.chain(sides) {
+                if let Node::Body(b) = node
+                    && self.bodies[b].leg != leg
+                    && !outside.contains(&b)
+                {
+                    outside.push(b);
+                }
+            }
+            self.legs[leg].outside = outside;
+            for b in self.legs[leg].bodies.iter() {
+                self.bodies[b].anchor = self.legs[leg].anchor(self.bodies[b].parent);
+            }
+        }
     }
 
     /// Coordinates leg by leg, then the coefficients of the joints that have none of their own.
@@ -47,7 +121,8 @@ impl Layout {
             driven_set.is_none_or(|s| s.joints.iter().any(|j| j.text == name || j.text.strip_prefix('q') == Some(name)))
         };
         for leg in self.legs.ids() {
-            for b in self.legs[leg].bodies.clone() {
+            let first = self.coords.len();
+            for b in self.legs[leg].bodies.iter() {
                 let body = &self.bodies[b];
                 let joint = joint_name(d, body);
                 if body.joint == JointKind::Fixed || tied.contains_key(&b) {
@@ -56,12 +131,13 @@ impl Layout {
                 let row = &d.bodies[body.row.0];
                 let driven = row.drive.is_some();
                 let kind = if driven && in_set(&row.name.text) { CoordKind::Active } else { CoordKind::Passive };
-                let range = row.range.as_ref().map(|r| [r[0].value, r[1].value]);
+                let range = row.range.as_ref().map(|r| Range::new(r[0].value, r[1].value));
                 let slides = body.joint == JointKind::Prismatic;
-                let id = self.coords.push(Coord { name: joint, kind, slides, body: b, leg, range, driven, counted: false });
+                let id =
+                    self.coords.push(Coord { name: joint, kind, slides, body: b, leg, range, driven, counted: false });
                 self.bodies[b].coord = Some(id);
-                self.legs[leg].coords.push(id);
             }
+            self.legs[leg].coords = Ids::new(first, self.coords.len());
         }
         self.couplings = self.bodies.map(|b, _| {
             let terms = tied.get(&b).map_or(&[][..], Vec::as_slice);
@@ -90,7 +166,9 @@ impl Layout {
 fn joint_name(d: &Description, body: &Body) -> String {
     let row = &d.bodies[body.row.0];
     match row.joint {
-        Joint::Universal { .. } | Joint::Spherical | Joint::Cylindrical => format!("{}.{}", row.name.text, body.row.1 + 1),
+        Joint::Universal { .. } | Joint::Spherical | Joint::Cylindrical => {
+            format!("{}.{}", row.name.text, body.row.1 + 1)
+        }
         _ => row.name.text.clone(),
     }
 }
@@ -118,6 +196,7 @@ fn expand_bodies(d: &Description) -> (PerBody<Body>, HashMap<String, BodyId>) {
             let id = bodies.push(Body {
                 name: format!("{}{suffix}", row.name.text),
                 parent,
+                anchor: Anchor::World, // known when legs are
                 joint: *joint,
                 coord: None,
                 coupled: Vec::new(),
@@ -186,7 +265,12 @@ fn tie_joints(d: &Description, bodies: &PerBody<Body>) -> Result<Tied, Vec<Diagn
 }
 
 /// Solve one relation for a joint without a drive and put it into the others.
-fn eliminate(d: &Description, bodies: &PerBody<Body>, tied: &mut Tied, terms: &[(BodyId, Formula)]) -> Result<(), String> {
+fn eliminate(
+    d: &Description,
+    bodies: &PerBody<Body>,
+    tied: &mut Tied,
+    terms: &[(BodyId, Formula)],
+) -> Result<(), String> {
     let reduced = substitute(terms, tied);
     let driven = |b: BodyId| d.bodies[bodies[b].row.0].drive.is_some();
     let Some(pivot) = reduced.iter().position(|(b, f)| !driven(*b) && f.value.abs() > 1e-12) else {
@@ -261,7 +345,7 @@ fn find_legs(
     bodies: &mut PerBody<Body>,
     closures: &mut PerClosure<Closure>,
     tool: Option<BodyId>,
-) -> PerLeg<Leg> {
+) -> Vec<String> {
     let mut carrying: HashSet<BodyId> = HashSet::new();
     let mut at = tool;
     while let Some(b) = at {
@@ -322,13 +406,11 @@ fn number_legs(
     bodies: &mut PerBody<Body>,
     closures: &mut PerClosure<Closure>,
     group: &[usize],
-) -> PerLeg<Leg> {
-    let mut legs: PerLeg<Leg> = PerLeg::default();
+) -> Vec<String> {
     let mut of_group: HashMap<usize, LegId> = HashMap::new();
     for id in bodies.ids() {
-        let leg = *of_group.entry(group[id.index()]).or_insert_with(|| legs.push(Leg::default()));
-        legs[leg].bodies.push(id);
-        bodies[id].leg = leg;
+        let next = LegId::new(of_group.len());
+        bodies[id].leg = *of_group.entry(group[id.index()]).or_insert(next);
     }
     for id in closures.ids() {
         // The later leg of a closure between two legs is the one that is closed by it.
@@ -340,17 +422,17 @@ fn number_legs(
         let leg = owner.map(|b| bodies[b].leg).reduce(|a, b| if Some(a) == tool_leg { b } else { a });
         if let Some(leg) = leg {
             closures[id].leg = leg;
-            legs[leg].closures.push(id);
         }
     }
-    name_legs(d, bodies, &mut legs);
-    legs
+    name_legs(d, bodies, of_group.len())
 }
 
-fn name_legs(d: &Description, bodies: &PerBody<Body>, legs: &mut PerLeg<Leg>) {
+/// The keys of template instances, or names made from those of the bodies.
+fn name_legs(d: &Description, bodies: &PerBody<Body>, count: usize) -> Vec<String> {
     let mut taken: HashSet<String> = HashSet::new();
-    for (i, id) in legs.ids().enumerate() {
-        let rows: Vec<usize> = legs[id].bodies.iter().map(|b| bodies[*b].row.0).collect();
+    let mut names = Vec::new();
+    for (i, leg) in (0..count).map(LegId::new).enumerate() {
+        let rows: Vec<usize> = bodies.values().filter(|b| b.leg == leg).map(|b| b.row.0).collect();
         let mut keys: Vec<&str> = rows.iter().filter_map(|r| d.bodies[*r].leg).map(|k| d.legs[k].as_str()).collect();
         keys.dedup();
         let prefix = rows.iter().map(|r| d.bodies[*r].name.text.as_str()).reduce(common_prefix).unwrap_or_default();
@@ -367,8 +449,9 @@ fn name_legs(d: &Description, bodies: &PerBody<Body>, legs: &mut PerLeg<Leg>) {
         while !taken.insert(name.clone()) {
             name.push('\'');
         }
-        legs[id].name = name;
+        names.push(name);
     }
+    names
 }
 
 fn common_prefix<'a>(a: &'a str, b: &'a str) -> &'a str {

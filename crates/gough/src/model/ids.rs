@@ -45,6 +45,52 @@ id!(
     ClosureId
 );
 
+/// A run of consecutive ids: what belongs to one leg.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Ids<I> {
+    start: usize,
+    end: usize,
+    id: PhantomData<I>,
+}
+
+impl<I: Id> Ids<I> {
+    /// From the first to before the last position.
+    pub fn new(start: usize, end: usize) -> Self {
+        Self { start, end, id: PhantomData }
+    }
+
+    /// The ids, in order.
+    pub fn iter(self) -> impl DoubleEndedIterator<Item = I> + ExactSizeIterator + Clone {
+        (self.start..self.end).map(I::new)
+    }
+
+    /// Positions in the list of all.
+    pub fn range(self) -> std::ops::Range<usize> {
+        self.start..self.end
+    }
+
+    /// How many.
+    pub fn len(self) -> usize {
+        self.end - self.start
+    }
+
+    /// None at all.
+    pub fn is_empty(self) -> bool {
+        self.start == self.end
+    }
+
+    /// Position of an id within the run.
+    pub fn local(self, id: I) -> Option<usize> {
+        (self.start..self.end).contains(&id.index()).then(|| id.index() - self.start)
+    }
+}
+
+impl<I> Default for Ids<I> {
+    fn default() -> Self {
+        Self { start: 0, end: 0, id: PhantomData }
+    }
+}
+
 /// A list indexed by its own kind of [`Id`] only.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Per<I, T> {
@@ -86,6 +132,30 @@ impl<I: Id, T> Per<I, T> {
     /// Items with their indices.
     pub fn iter(&self) -> impl DoubleEndedIterator<Item = (I, &T)> {
         self.items.iter().enumerate().map(|(i, t)| (I::new(i), t))
+    }
+
+    /// The items of a run of ids.
+    #[inline]
+    pub fn slice(&self, ids: Ids<I>) -> &[T] {
+        &self.items[ids.range()]
+    }
+
+    /// The same, to change.
+    #[inline]
+    pub fn slice_mut(&mut self, ids: Ids<I>) -> &mut [T] {
+        &mut self.items[ids.range()]
+    }
+
+    /// All items, in order.
+    #[inline]
+    pub fn as_slice(&self) -> &[T] {
+        &self.items
+    }
+
+    /// All items, to change.
+    #[inline]
+    pub fn as_mut_slice(&mut self) -> &mut [T] {
+        &mut self.items
     }
 
     /// Items alone.

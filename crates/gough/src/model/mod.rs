@@ -6,6 +6,7 @@
 
 mod chain;
 mod expand;
+mod group;
 mod ids;
 mod numbers;
 mod plan;
@@ -14,10 +15,13 @@ mod recognise;
 mod topology;
 
 pub use chain::{Edge, Element, Hop, Motion, Path};
-pub use ids::{BodyId, ClosureId, CoordId, Id, LegId, Per, PerBody, PerClosure, PerCoord, PerLeg};
+pub use group::Group;
+pub use ids::{BodyId, ClosureId, CoordId, Id, Ids, LegId, Per, PerBody, PerClosure, PerCoord, PerLeg};
 pub use numbers::{BodyNumbers, Numbers};
 pub use plan::{Block, BlockPlan, Cross, Method, Plan, Recipe, Root, Slot, Step};
-pub use topology::{Body, Closure, Coord, CoordKind, JointKind, Leg, Node, Platform, Topology};
+pub use topology::{
+    Anchor, Body, Closure, Coord, CoordKind, JointKind, Leg, LegStructure, Node, Platform, Range, Topology,
+};
 
 use crate::description::{Coordinate, Coordinates, Description, Diagnostic, Fault, Parameter};
 use crate::linalg::small::PivotOrder;
@@ -33,9 +37,13 @@ pub struct Model<S: Real> {
     description: Arc<Description>,
     layout: Arc<Layout>,
     numbers: Numbers<S>,
-    inverse: Vec<Block<S>>,
+    /// Blocks of each leg.
+    inverse: PerLeg<Vec<Block<S>>>,
+    /// Blocks of the forward geometry, the robot seen as one leg.
     forward: Vec<Block<S>>,
     scale: Scale,
+    /// Legs side by side in lanes; only on `f64`, and only where that pays.
+    groups: Arc<Vec<Group>>,
 }
 
 /// Lengths to compare with.
@@ -66,20 +74,41 @@ impl Model<f64> {
         let parameters = description.definitions.defaults();
         let numbers = Numbers::new(&description, &layout, &parameters);
         let plan = planner::plan(&layout, &numbers, &description.platform.coordinates);
-        let of_kind = |kind: CoordKind| layout.coords.iter().filter(|(_, c)| c.kind == kind).map(|(id, _)| id).collect();
+        let of_kind =
+            |kind: CoordKind| layout.coords.iter().filter(|(_, c)| c.kind == kind).map(|(id, _)| id).collect();
         let topology = Topology {
             name: description.name.clone(),
             bodies: layout.bodies.clone(),
             coords: layout.coords.clone(),
             closures: layout.closures.clone(),
-            legs: layout.legs.clone(),
+            legs: with_roots(&layout.legs, &plan),
+            order: layout.order.clone(),
             platform: platform(&description, &layout),
             active: of_kind(CoordKind::Active),
             passive: of_kind(CoordKind::Passive),
             plan,
         };
         let scale = scale(&description, &topology, &numbers);
-        Ok(Self::assemble(Arc::new(topology), Arc::new(description), Arc::new(layout), numbers, scale))
+        Ok(Self::assemble(Arc::new(topology), Arc::new(description), Arc::new(layout), numbers, scale).grouped())
+    }
+
+    fn grouped(mut self) -> Self {
+        self.groups = Arc::new(group::groups(&self));
+        self
+    }
+
+    /// The same robot with other values of its parameters.
+    ///
+    /// # Panics
+    /// When there is not one value per parameter.
+    pub fn with_values(&self, parameters: &[f64]) -> Self {
+        self.with_parameters(parameters).grouped()
+    }
+
+    /// The same model, whose closures are to be checked at every posture.
+    pub fn made_careful(mut self) -> Self {
+        Arc::make_mut(&mut self.topology).plan.careful = true;
+        self
     }
 
     /// The same model with pivot orders: of each block, and of the whole inverse problem.
@@ -116,10 +145,14 @@ impl<S: Real> Model<S> {
     ) -> Self {
         let given: Vec<&str> = topology.plan.given.iter().map(|c| topology.coords[*c].name.as_str()).collect();
         let numbers = numbers.with_given(&description, &given);
-        let builder = BlockBuilder { bodies: &topology.bodies, closures: &topology.closures, numbers: &numbers };
-        let inverse = topology.plan.inverse.iter().map(|b| builder.block(b)).collect();
-        let forward = topology.plan.forward.iter().flatten().map(|b| builder.block(b)).collect();
-        Self { topology, description, layout, numbers, inverse, forward, scale }
+        let block = |leg: &Leg, plan: &BlockPlan| {
+            BlockBuilder { bodies: &topology.bodies, closures: &topology.closures, numbers: &numbers, leg }.block(plan)
+        };
+        let of_leg = |id: LegId| topology.plan.inverse.iter().filter(move |b| b.leg == id);
+        let inverse = topology.legs.map(|id, leg| of_leg(id).map(|b| block(leg, b)).collect());
+        let whole = topology.whole();
+        let forward = topology.plan.forward.iter().flatten().map(|b| block(&whole, b)).collect();
+        Self { topology, description, layout, numbers, inverse, forward, scale, groups: Arc::default() }
     }
 
     /// Integers: bodies, coordinates, closures, legs, plan.
@@ -153,15 +186,30 @@ impl<S: Real> Model<S> {
         self.description.definitions.parameters()
     }
 
-    /// Blocks of the inverse geometry, with their constants.
-    pub fn inverse_blocks(&self) -> &[Block<S>] {
-        &self.inverse
+    /// Legs side by side in SIMD lanes; only on `f64`, and empty when the legs are too different.
+    pub fn groups(&self) -> &[Group] {
+        &self.groups
     }
 
-    /// Blocks of the forward geometry; empty when the plan has none.
+    /// Blocks of the inverse geometry of a leg, with their constants.
+    pub fn leg_blocks(&self, leg: LegId) -> &[Block<S>] {
+        &self.inverse[leg]
+    }
+
+    /// Blocks of the forward geometry, the robot seen as one leg; empty when the plan has none.
     pub fn forward_blocks(&self) -> &[Block<S>] {
         &self.forward
     }
+}
+
+/// Where the signs of each leg stand in a working mode: leg by leg.
+fn with_roots(legs: &PerLeg<Leg>, plan: &Plan) -> PerLeg<Leg> {
+    let mut first = 0;
+    legs.map(|id, leg| {
+        let count: usize = plan.inverse.iter().filter(|b| b.leg == id).map(|b| b.roots.len()).sum();
+        first += count;
+        Leg { roots: first - count..first, ..leg.clone() }
+    })
 }
 
 fn platform(d: &Description, layout: &Layout) -> Platform {

@@ -3,8 +3,11 @@
 use super::expand::Layout;
 use super::ids::{ClosureId, CoordId, PerBody, PerClosure};
 use super::topology::Node;
-use crate::description::{Body as Row, Coordinate, Description, Flexible, Formula, Joint, Modal, Name, Placement, Side, align};
+use crate::description::{
+    Body as Row, Coordinate, Description, Flexible, Formula, Joint, Modal, Name, Placement, Side, align,
+};
 use crate::scalar::Real;
+use crate::spatial::orientation::from_constant_rpy;
 use crate::spatial::{Inertia, Mat3, Pose, Rotation, Vec3, vec3};
 
 /// Numbers of a body. Inside, every joint axis is z of the joint's frames F (fixed) and M (moving).
@@ -18,6 +21,18 @@ pub struct BodyNumbers<S: Real> {
     pub inertia: Inertia<S>,
     /// Coefficients of a coupled joint.
     pub coupling: Vec<(CoordId, S)>,
+}
+
+impl<S: Real> BodyNumbers<S> {
+    /// The same in another scalar, number by number.
+    pub fn map<T: Real>(&self, f: &mut dyn FnMut(S) -> T) -> BodyNumbers<T> {
+        BodyNumbers {
+            X_PF: self.X_PF.map(f),
+            X_MB: self.X_MB.map(f),
+            inertia: self.inertia.map(f),
+            coupling: self.coupling.iter().map(|(c, k)| (*c, f(*k))).collect(),
+        }
+    }
 }
 
 /// Numbers of a model.
@@ -35,6 +50,8 @@ pub struct Numbers<S: Real> {
     pub platform: Inertia<S>,
     /// Home pose: x, y, z, roll, pitch, yaw. Coordinates the platform does not have keep these values.
     pub home: [S; 6],
+    /// The home pose itself.
+    pub home_pose: Pose<S>,
     /// Where the joints stand that the pose does not determine, in the order of [`super::Plan::given`].
     pub given: Vec<S>,
 }
@@ -66,8 +83,11 @@ impl<S: Real> Numbers<S> {
             gravity: builder.vector(&description.gravity),
             bodies,
             closures,
-            platform: builder.mass(&description.platform.mass, description.platform.modal.as_ref()).seen_from(&platform),
+            platform: builder
+                .mass(&description.platform.mass, description.platform.modal.as_ref())
+                .seen_from(&platform),
             home,
+            home_pose: Pose { R: from_constant_rpy([home[3], home[4], home[5]]), p: vec3(home[0], home[1], home[2]) },
             given: Vec::new(),
         };
         if let (Some(tool), Some((_, point))) = (layout.tool, &description.platform.tool) {
@@ -85,7 +105,9 @@ impl<S: Real> Numbers<S> {
     /// The same with the joints that must be given, at their `near` values or zero.
     pub(super) fn with_given(mut self, description: &Description, names: &[&str]) -> Self {
         let values = description.definitions.values(&self.parameters);
-        let near = |name: &str| description.near.iter().find(|(n, _)| n.text == name || n.text.strip_prefix('q') == Some(name));
+        let near = |name: &str| {
+            description.near.iter().find(|(n, _)| n.text == name || n.text.strip_prefix('q') == Some(name))
+        };
         self.given = names.iter().map(|n| near(n).map_or(S::zero(), |(_, f)| f.eval(&values))).collect();
         self
     }
@@ -164,9 +186,10 @@ impl<S: Real> Builder<'_, S> {
     fn mass(&self, data: &crate::description::MassData, modal: Option<&Modal>) -> Inertia<S> {
         let nodes = modal.map_or(&[][..], |m| &m.nodes);
         let masses = modal.map_or(&[][..], |m| &m.masses);
-        nodes.iter().zip(masses).fold(data.inertia(&self.values), |sum, (p, m)| {
-            sum + Inertia::point(S::lit(*m), Vec3::from(p.map(S::lit)))
-        })
+        nodes
+            .iter()
+            .zip(masses)
+            .fold(data.inertia(&self.values), |sum, (p, m)| sum + Inertia::point(S::lit(*m), Vec3::from(p.map(S::lit))))
     }
 
     /// A beam as a rigid body: `I_rr` of the beam constants, turned from beam axes to the body frame.
@@ -181,7 +204,8 @@ impl<S: Real> Builder<'_, S> {
         let third = m * l * l * S::lit(1.0 / 3.0);
         let rotary = |I: S| if beam.rotary_inertia { density * l * I } else { S::zero() };
         let moments = vec3(density * l * section.Ip, third + rotary(section.Iy), third + rotary(section.Iz));
-        let along = Inertia { m, ms: vec3(m * l * S::lit(0.5), S::zero(), S::zero()), I_o: Mat3::from_diagonal(&moments) };
+        let along =
+            Inertia { m, ms: vec3(m * l * S::lit(0.5), S::zero(), S::zero()), I_o: Mat3::from_diagonal(&moments) };
         along.seen_from(&Pose::rotation(R))
     }
 
@@ -208,7 +232,13 @@ impl<S: Real> Builder<'_, S> {
         found.map_or_else(Pose::identity, |p| Pose::translation(Vec3::from(p.position.map(S::lit))))
     }
 
-    fn closure(&self, id: ClosureId, sides: [Node; 2], layout: &Layout, bodies: &PerBody<BodyNumbers<S>>) -> [Pose<S>; 2] {
+    fn closure(
+        &self,
+        id: ClosureId,
+        sides: [Node; 2],
+        layout: &Layout,
+        bodies: &PerBody<BodyNumbers<S>>,
+    ) -> [Pose<S>; 2] {
         let Some(row) = layout.closure_rows[id] else {
             // The tool point on its body, and the origin of the platform frame.
             let point = self.description.platform.tool.as_ref().map_or_else(Vec3::zeros, |(_, p)| self.vector(p));
@@ -225,4 +255,3 @@ impl<S: Real> Builder<'_, S> {
         [side(sides[0], &closure.a), side(sides[1], &closure.b)]
     }
 }
-

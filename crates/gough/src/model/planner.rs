@@ -23,7 +23,9 @@ pub(super) fn plan(layout: &Layout, numbers: &Numbers<f64>, coordinates: &Coordi
     let inverse = Planner::inverse(layout, numbers, &mut given);
     let forward = matches!(coordinates, Coordinates::Point(_)).then(|| Planner::forward(layout, numbers)).flatten();
     let solve_platform = matches!(coordinates, Coordinates::Some(_));
-    Plan { inverse, forward, given, solve_platform, pivots: PivotOrder::default() }
+    let newton = inverse.iter().any(|b| matches!(b.method, Method::Newton { .. }));
+    let careful = solve_platform || newton;
+    Plan { inverse, forward, given, solve_platform, pivots: PivotOrder::default(), careful }
 }
 
 struct Planner<'a> {
@@ -53,11 +55,8 @@ impl<'a> Planner<'a> {
     /// From a platform pose to all joints: the leg that carries the tool first.
     fn inverse(layout: &'a Layout, numbers: &'a Numbers<f64>, given: &mut Vec<CoordId>) -> Vec<BlockPlan> {
         let mut planner = Self::new(layout, numbers, &[Node::World, Node::Platform]);
-        let tool_leg = layout.tool.map(|b| layout.bodies[b].leg);
-        let mut order: Vec<LegId> = layout.legs.ids().collect();
-        order.sort_by_key(|l| Some(*l) != tool_leg);
-        for leg in order {
-            planner.leg(leg, given);
+        for leg in &layout.order {
+            planner.leg(*leg, given);
         }
         planner.blocks
     }
@@ -82,7 +81,7 @@ impl<'a> Planner<'a> {
             return;
         }
         // Kinematic redundancy: with one more active joint given, the rest may follow.
-        let active: Vec<CoordId> = self.layout.legs[leg].coords.iter().copied().filter(|c| self.is_active(*c)).collect();
+        let active: Vec<CoordId> = self.layout.legs[leg].coords.iter().filter(|c| self.is_active(*c)).collect();
         if active.len() > 1 {
             for &c in &active {
                 self.restore(&start);
@@ -107,8 +106,8 @@ impl<'a> Planner<'a> {
             pivots: PivotOrder::default(),
         });
         self.solved.extend(coords);
-        for b in &self.layout.legs[leg].bodies {
-            self.known.insert(Node::Body(*b));
+        for b in self.layout.legs[leg].bodies.iter() {
+            self.known.insert(Node::Body(b));
         }
     }
 
@@ -124,13 +123,13 @@ impl<'a> Planner<'a> {
     }
 
     fn unsolved(&self, leg: LegId) -> Vec<CoordId> {
-        self.layout.legs[leg].coords.iter().copied().filter(|c| !self.solved.contains(c)).collect()
+        self.layout.legs[leg].coords.iter().filter(|c| !self.solved.contains(c)).collect()
     }
 
     /// Bodies of other legs that the closures of a leg reach.
     fn outside_bodies(&mut self, leg: LegId) -> Vec<BodyId> {
         let mut first = Vec::new();
-        for c in self.layout.legs[leg].closures.clone() {
+        for c in self.layout.legs[leg].closures.iter() {
             for side in self.layout.closures[c].sides {
                 if let Node::Body(b) = side
                     && self.layout.bodies[b].leg != leg
@@ -194,7 +193,7 @@ impl<'a> Planner<'a> {
         let chain = Chain {
             list: &list,
             constants: &constants,
-            range: &|c| self.layout.coords[c].range,
+            range: &|c| self.layout.coords[c].range.map(|r| r.limits()),
             driven: &|c| self.layout.coords[c].driven,
             known: &|c| !unknown(c),
         };
@@ -229,8 +228,8 @@ impl<'a> Planner<'a> {
                 continue;
             }
             let Some(A) = hinge(first.0, path.start) else { continue };
-            let same_axis = A.R.z().cross(&C0.R.z()).norm() < 1e-9
-                && (A.p - C0.p).cross(&C0.R.z()).norm() < 1e-9 * (1.0 + l1);
+            let same_axis =
+                A.R.z().cross(&C0.R.z()).norm() < 1e-9 && (A.p - C0.p).cross(&C0.R.z()).norm() < 1e-9 * (1.0 + l1);
             for second in touching(path.end()).filter(|e| other(e, path.end()) == bar && e.0 != first.0) {
                 let (Some(A_bar), Some(D_bar), Some(D)) =
                     (hinge(first.0, bar), hinge(second.0, bar), hinge(second.0, path.end()))
@@ -273,12 +272,20 @@ impl<'a> Planner<'a> {
         self.solved.extend(list.iter().filter_map(|e| e.coord.map(|c| c.0)));
         self.known.extend(path.nodes.iter().copied());
         let inside = path.nodes.iter().filter_map(|n| if let Node::Body(b) = n { Some(*b) } else { None });
-        let leg = inside.map(|b| self.layout.bodies[b].leg).next().unwrap_or_else(|| {
-            self.layout.legs.ids().next().expect("a robot has a leg")
-        });
+        let leg = inside
+            .map(|b| self.layout.bodies[b].leg)
+            .next()
+            .unwrap_or_else(|| self.layout.legs.ids().next().expect("a robot has a leg"));
         let roots = found.recipes.iter().filter_map(Recipe::root).collect();
         let method = Method::Chain { path, recipes: found.recipes, centre: found.centre };
-        self.blocks.push(BlockPlan { leg, method, pose_first, exports: Vec::new(), roots, pivots: PivotOrder::default() });
+        self.blocks.push(BlockPlan {
+            leg,
+            method,
+            pose_first,
+            exports: Vec::new(),
+            roots,
+            pivots: PivotOrder::default(),
+        });
     }
 
     fn tree_is_solved(&self, b: BodyId) -> bool {
@@ -332,7 +339,11 @@ impl<'a> Planner<'a> {
             let forward = *a == here;
             let next = if forward { *b } else { *a };
             let used = path.hops.iter().any(|h| h.edge == *edge);
-            if used || (*a != here && *b != here) || path.nodes.contains(&next) || (!self.known.contains(&next) && next == path.start) {
+            if used
+                || (*a != here && *b != here)
+                || path.nodes.contains(&next)
+                || (!self.known.contains(&next) && next == path.start)
+            {
                 continue;
             }
             path.hops.push(Hop { edge: *edge, forward });

@@ -223,7 +223,8 @@ impl Chain<'_> {
         // cos q2 = (A k - B h)/D, sin q2 = (B k + A h)/D: q2 = atan2(B, A) ± δ, with + for h > 0.
         let c0 = B.atan2(A);
         let sign = self.list[at + 1].coord.map_or(1.0, |c| c.1);
-        let values = [1.0, -1.0].map(|h| sign * crate::spatial::orientation::wrap(c0 + h * std::f64::consts::FRAC_PI_2));
+        let values =
+            [1.0, -1.0].map(|h| sign * crate::spatial::orientation::wrap(c0 + h * std::f64::consts::FRAC_PI_2));
         let range = self.list[at + 1].coord.and_then(|(c, _)| (self.range)(c));
         if let Some([low, high]) = range {
             let inside = values.map(|v| (low..=high).contains(&v));
@@ -248,7 +249,8 @@ impl Chain<'_> {
     fn orient(&self, centre: usize) -> Option<Vec<Recipe>> {
         let mut recipes = Vec::new();
         let mut solved: Vec<CoordId> = self.list[..centre].iter().filter_map(|e| e.coord.map(|c| c.0)).collect();
-        let known = |e: &Element, solved: &[CoordId]| e.coord.is_some_and(|(c, _)| solved.contains(&c) || (self.known)(c));
+        let known =
+            |e: &Element, solved: &[CoordId]| e.coord.is_some_and(|(c, _)| solved.contains(&c) || (self.known)(c));
         // Bodies on the way behind the centre turn with joints that are cut: they must be solved too.
         let inner = self.constants.nodes.iter().rev().skip(1).filter(|(n, ..)| matches!(n, Node::Body(_)));
         let last_inner = inner.map(|(_, joints, _)| *joints).max().unwrap_or(0);

@@ -1,8 +1,9 @@
 //! What a robot is, in integers: bodies, coordinates, closures, legs and how they hang together.
 
-use super::ids::{BodyId, ClosureId, CoordId, LegId, PerBody, PerClosure, PerCoord, PerLeg};
+use super::ids::{BodyId, ClosureId, CoordId, Id, Ids, LegId, PerBody, PerClosure, PerCoord, PerLeg};
 use super::plan::Plan;
 use crate::description::{ClosureJoint, Coordinate, Coordinates, Span};
+use crate::spatial::Turn;
 
 /// What a joint or closure can be attached to.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -29,6 +30,8 @@ pub struct Body {
     pub name: String,
     /// What it stands on.
     pub parent: Node,
+    /// The same, seen from its leg.
+    pub anchor: Anchor,
     /// Its joint.
     pub joint: JointKind,
     /// Its coordinate, when it has one of its own.
@@ -64,11 +67,50 @@ pub struct Coord {
     /// The leg it belongs to.
     pub leg: LegId,
     /// Lowest and highest value.
-    pub range: Option<[f64; 2]>,
+    pub range: Option<Range>,
     /// The joint has a drive, used or not.
     pub driven: bool,
     /// Other joints follow it by a ratio, so that whole turns count.
     pub counted: bool,
+}
+
+/// Lowest and highest coordinate of a joint.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Range {
+    /// Lowest.
+    pub low: f64,
+    /// Highest.
+    pub high: f64,
+    /// For angles: the middle as a turn, and the cosine of half the width (-1 when every angle is inside).
+    middle: Turn<f64>,
+    cos_half: f64,
+}
+
+impl Range {
+    /// From lowest to highest.
+    pub fn new(low: f64, high: f64) -> Self {
+        let half = (high - low) * 0.5;
+        let cos_half = if half >= std::f64::consts::PI { -1.0 } else { half.cos() };
+        Self { low, high, middle: Turn::of((low + high) * 0.5), cos_half }
+    }
+
+    /// Whether a slide is inside, to rounding.
+    #[inline]
+    pub fn has_slide(&self, value: f64) -> bool {
+        let slack = 1e-9 * (self.high - self.low);
+        value >= self.low - slack && value <= self.high + slack
+    }
+
+    /// Whether a turn is inside, to rounding; whole turns do not count.
+    #[inline]
+    pub fn has_turn(&self, turn: Turn<f64>) -> bool {
+        turn.cos * self.middle.cos + turn.sin * self.middle.sin >= self.cos_half - 1e-9
+    }
+
+    /// Lowest and highest.
+    pub fn limits(&self) -> [f64; 2] {
+        [self.low, self.high]
+    }
 }
 
 /// A joint that closes a loop.
@@ -94,11 +136,45 @@ pub struct Leg {
     /// The key of its template instance, or a name made from those of its bodies.
     pub name: String,
     /// Its bodies, parents first.
-    pub bodies: Vec<BodyId>,
+    pub bodies: Ids<BodyId>,
     /// Its coordinates, in file order.
-    pub coords: Vec<CoordId>,
+    pub coords: Ids<CoordId>,
     /// Closures that tie it.
-    pub closures: Vec<ClosureId>,
+    pub closures: Ids<ClosureId>,
+    /// Bodies of other legs that it is attached to.
+    pub outside: Vec<BodyId>,
+    /// Square roots whose sign is part of a working mode: where its signs start, and how many there are.
+    pub roots: std::ops::Range<usize>,
+}
+
+/// Where a joint, or a side of a closure, is attached, seen from a leg.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Anchor {
+    /// The base.
+    World,
+    /// The platform.
+    Platform,
+    /// A body of the leg.
+    Body(usize),
+    /// One of the bodies of other legs that the leg is attached to.
+    Outside(usize),
+}
+
+impl Leg {
+    /// A node seen from the leg.
+    ///
+    /// # Panics
+    /// When the node is a body that the leg has nothing to do with.
+    pub fn anchor(&self, node: Node) -> Anchor {
+        match node {
+            Node::World => Anchor::World,
+            Node::Platform => Anchor::Platform,
+            Node::Body(b) => self.bodies.local(b).map_or_else(|| {
+                let outside = self.outside.iter().position(|o| *o == b);
+                Anchor::Outside(outside.expect("a leg knows the bodies it is attached to"))
+            }, Anchor::Body),
+        }
+    }
 }
 
 /// The platform coordinates.
@@ -129,6 +205,8 @@ pub struct Topology {
     pub closures: PerClosure<Closure>,
     /// Legs, in file order.
     pub legs: PerLeg<Leg>,
+    /// Legs in the order in which they are solved: one that carries the tool comes first.
+    pub order: Vec<LegId>,
     /// The platform.
     pub platform: Platform,
     /// Active coordinates, in order.
@@ -139,7 +217,41 @@ pub struct Topology {
     pub plan: Plan,
 }
 
+/// The integers of a leg: slices of those of the robot.
+#[derive(Clone, Copy, Debug)]
+pub struct LegStructure<'a> {
+    /// Its bodies.
+    pub bodies: &'a [Body],
+    /// Its coordinates.
+    pub coords: &'a [Coord],
+    /// Number of its first coordinate.
+    pub first_coord: usize,
+}
+
+impl LegStructure<'_> {
+    /// A coordinate's place among those of the leg.
+    #[inline]
+    pub fn local(&self, c: CoordId) -> usize {
+        c.index() - self.first_coord
+    }
+}
+
 impl Topology {
+    /// The integers of a leg.
+    #[inline]
+    pub fn structure(&self, leg: &Leg) -> LegStructure<'_> {
+        LegStructure {
+            bodies: self.bodies.slice(leg.bodies),
+            coords: self.coords.slice(leg.coords),
+            first_coord: leg.coords.range().start,
+        }
+    }
+
+    /// Whether other legs are attached to bodies of a leg.
+    pub fn is_hung_on(&self, leg: LegId) -> bool {
+        self.legs.values().any(|l| l.outside.iter().any(|b| self.bodies[*b].leg == leg))
+    }
+
     /// The coordinate called `name` or `q` and `name`.
     pub fn coord(&self, name: &str) -> Option<CoordId> {
         let named = |n: &str| self.coords.iter().find(|(_, c)| c.name == n).map(|(id, _)| id);
@@ -149,6 +261,18 @@ impl Topology {
     /// The body called `name`.
     pub fn body(&self, name: &str) -> Option<BodyId> {
         self.bodies.iter().find(|(_, b)| b.name == name).map(|(id, _)| id)
+    }
+
+    /// The whole robot seen as one leg.
+    pub fn whole(&self) -> Leg {
+        Leg {
+            name: self.name.clone(),
+            bodies: Ids::new(0, self.bodies.len()),
+            coords: Ids::new(0, self.coords.len()),
+            closures: Ids::new(0, self.closures.len()),
+            outside: Vec::new(),
+            roots: 0..0,
+        }
     }
 
     /// Name of a node.

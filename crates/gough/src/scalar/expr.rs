@@ -55,7 +55,7 @@ impl From<Expr> for Arg {
     fn from(e: Expr) -> Self {
         match e {
             // One zero, one NaN: equal numbers must be equal operands.
-            Expr::Num(x) if x == 0.0 => Arg::Num(0),
+            Expr::Num(0.0) => Arg::Num(0),
             Expr::Num(x) if x.is_nan() => Arg::Num(f64::NAN.to_bits()),
             Expr::Num(x) => Arg::Num(x.to_bits()),
             Expr::Node(id) => Arg::Node(id),

@@ -10,7 +10,7 @@ mod expr;
 mod float;
 mod lanes;
 
-pub use dual::{Dual, DualVector, Dual2};
+pub use dual::{Dual, Dual2, DualVector};
 pub use expr::{Arg, Expr, Id, Op, Operations, Program, trace};
 pub use lanes::{LANES, Lanes, lane, lanes};
 

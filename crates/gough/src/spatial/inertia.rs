@@ -34,6 +34,11 @@ impl<S: Real> Inertia<S> {
         Self { m: S::zero(), ms: Vec3::zeros(), I_o: Mat3::zeros() }
     }
 
+    /// The same in another scalar, number by number.
+    pub fn map<T: Real>(&self, f: &mut dyn FnMut(S) -> T) -> Inertia<T> {
+        Inertia { m: f(self.m), ms: self.ms.map(&mut *f), I_o: self.I_o.map(f) }
+    }
+
     /// A point mass.
     pub fn point(m: S, p: Vec3<S>) -> Self {
         Self { m, ms: p * m, I_o: parallel_axes(m, p) }
@@ -73,9 +78,7 @@ impl<S: Real> Inertia<S> {
 
     /// Kinetic energy, `½(m vᵀv + ωᵀ I ω + 2 msᵀ(v×ω))`, (6.8).
     pub fn energy(&self, V: Twist<S>) -> S {
-        let twice = self.m * V.v.dot(&V.v)
-            + V.w.dot(&(self.I_o * V.w))
-            + S::lit(2.0) * self.ms.dot(&V.v.cross(&V.w));
+        let twice = self.m * V.v.dot(&V.v) + V.w.dot(&(self.I_o * V.w)) + S::lit(2.0) * self.ms.dot(&V.v.cross(&V.w));
         twice * S::lit(0.5)
     }
 }

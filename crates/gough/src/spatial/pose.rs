@@ -39,6 +39,11 @@ impl<S: Real> Rotation<S> {
         Self(Mat3::new(t.cos, -t.sin, o, t.sin, t.cos, o, o, o, i))
     }
 
+    /// The same in another scalar, entry by entry.
+    pub fn map<T: Real>(&self, f: &mut dyn FnMut(S) -> T) -> Rotation<T> {
+        Rotation(self.0.map(f))
+    }
+
     /// Column `k`: an axis of B seen in A.
     #[inline]
     pub fn column(&self, k: usize) -> Vec3<S> {
@@ -123,6 +128,11 @@ impl<S: Real> Pose<S> {
         Self { R, p: Vec3::zeros() }
     }
 
+    /// The same in another scalar, number by number.
+    pub fn map<T: Real>(&self, f: &mut dyn FnMut(S) -> T) -> Pose<T> {
+        Pose { R: self.R.map(f), p: self.p.map(f) }
+    }
+
     /// `X_BA`, (2.15).
     #[inline]
     pub fn inverse(&self) -> Self {
@@ -179,6 +189,7 @@ impl<S: Real> Mul for Pose<S> {
 impl<S: Real> Mul<Vec3<S>> for Pose<S> {
     type Output = Vec3<S>;
     #[inline]
+    #[allow(clippy::suspicious_arithmetic_impl)] // a pose turns, then moves
     fn mul(self, p_BQ: Vec3<S>) -> Vec3<S> {
         self.p + self.R.apply(p_BQ)
     }

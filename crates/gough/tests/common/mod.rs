@@ -64,7 +64,7 @@ pub fn typical_margins(robot: &Robot) -> Vec<f64> {
 /// values, smallest singular value of the forward problem above 0.02. `None` when the pose has no such posture.
 pub fn regular_posture(robot: &Robot, pose: &Pose<f64>, mode: &WorkingMode, typical: &[f64]) -> Option<Posture> {
     let posture = inverse(robot.model(), pose, mode).ok()?;
-    let regular = smallest_margin(posture.positions(), typical) > 0.02
-        && distance_to_type_2(robot, posture.positions()) > 0.02;
+    let regular =
+        smallest_margin(posture.positions(), typical) > 0.02 && distance_to_type_2(robot, posture.positions()) > 0.02;
     regular.then_some(posture)
 }
