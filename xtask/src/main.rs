@@ -1,1 +1,38 @@
-fn main() {}
+//! Chores of the project: `cargo xtask test`, `bench`, `fuzz`, `figures`, `book`.
+#![allow(non_snake_case)]
+
+mod book;
+mod figures;
+mod fuzz;
+mod run;
+mod test;
+
+use std::process::ExitCode;
+
+const HELP: &str = "\
+cargo xtask test                 everything the continuous integration runs
+cargo xtask bench [FILTER]       criterion benchmarks
+cargo xtask fuzz [SECONDS]       mutated robot files until the time is up (default 600)
+cargo xtask figures              draw the robots again
+cargo xtask book                 build the book, and the tables in it that are generated";
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let done = match words.as_slice() {
+        ["test"] => test::run(),
+        ["bench", rest @ ..] => run::cargo(&[&["bench", "-p", "gough-bench", "--"], rest].concat()),
+        ["fuzz"] => fuzz::run(600),
+        ["fuzz", seconds] => seconds.parse().map_err(|_| HELP.to_owned()).and_then(fuzz::run),
+        ["figures"] => figures::run(),
+        ["book"] => book::run(),
+        _ => Err(HELP.to_owned()),
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(message) => {
+            eprintln!("{message}");
+            ExitCode::FAILURE
+        }
+    }
+}

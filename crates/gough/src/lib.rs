@@ -1,4 +1,33 @@
 //! Dynamics of parallel robots.
+//!
+//! A robot is a small text file; it becomes a checked [`description`], a [`model`] with legs and a plan, and answers
+//! questions: where its joints are for a platform pose, where its platform can be for given motors, in every working and
+//! assembly mode.
+//!
+//! ```
+//! use gough::kinematics::{inverse, working_modes};
+//! use gough::spatial::{Pose, vec3};
+//!
+//! let robot = gough::robots::load("five-bar").expect("shipped").expect("correct");
+//! let model = robot.model();
+//! let posture = inverse(model, &Pose::translation(vec3(0.05, 0.25, 0.0)), robot.mode())?;
+//! let q = posture.joints(model, &model.topology().active);
+//! assert!((q[0] - 1.5431057639).abs() < 1e-9);
+//! assert_eq!(working_modes(model, posture.pose())?.len(), 4);
+//! # Ok::<(), gough::kinematics::SolveError>(())
+//! ```
+//!
+//! The modules are the stages of the computation, in order; each uses those before it, never those after:
+//!
+//! | module | what it does |
+//! |---|---|
+//! | [`scalar`] | what an algorithm may do with a number: `f64`, dual numbers, SIMD lanes, symbols |
+//! | [`spatial`] | poses, twists, wrenches, accelerations, inertias; rotation parameterisations |
+//! | [`linalg`] | small systems in any scalar; larger ones on `f64` through faer |
+//! | [`description`] | robot file → checked description, all faults at once |
+//! | [`model`] | description → tree, legs, closures, plan; numbers in any scalar |
+//! | [`kinematics`] | closure, inverse and forward geometry |
+//! | [`robots`] | the robots that come with the library |
 #![allow(non_snake_case)]
 #![forbid(unsafe_code)]
 
@@ -12,3 +41,8 @@ pub mod scalar;
 pub mod spatial;
 
 pub use robot::{Mobility, Robot};
+
+/// The code of the README is compiled and run.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct Readme;

@@ -101,6 +101,7 @@ fn cases() -> Vec<Case> {
         case("effort = \"20 N*m\"", "effort = \"20 N\"", "wrong-dimension", "20 N\"", "`effort` is a force", "give a torque"),
         case("half = \"l1/2\"", "half = \"cos(l1)\"", "angle-expected", "cos(l1)", "`cos` of a length", "divide by a length"),
         case("half = \"l1/2\"", "half = \"1/(l1 - l1)\"", "not-finite", "1/(l1 - l1)", "the value is inf", "division by zero"),
+        case("x0 = \"-150 mm\"", "x0 = \"-1e9 m\"", "absurd", "frame = { xyz", "beyond any robot", "check the unit"),
         case("half = \"l1/2\"", "half = \"l1/2\"\nmm = 3", "reserved-name", "mm = 3", "`mm` is a unit", "another name"),
         case("l1 = \"200 mm\"", "l1 = \"2*half\"", "cycle", "l1 = \"2*half\"", "l1 -> half -> l1", "value of its own"),
         // templates

@@ -29,8 +29,7 @@ fn check_kind(item: &Item, kind: &Kind, key: &str, faults: &mut Vec<Diagnostic>)
         faults.push(Diagnostic::new(what, item.span));
     };
     match (kind, &item.value) {
-        (Kind::Text | Kind::Texts | Kind::Point, Value::Text(_)) |
-(Kind::Flag, Value::Flag(_)) => {}
+        (Kind::Text | Kind::Texts | Kind::Point, Value::Text(_)) | (Kind::Flag, Value::Flag(_)) => {}
         (Kind::Count, Value::Integer(n)) if *n > 0 => {}
         (Kind::Number(_), _) if is_number(item) => {}
         (Kind::Texts, Value::List(list)) => {
@@ -62,7 +61,9 @@ fn check_kind(item: &Item, kind: &Kind, key: &str, faults: &mut Vec<Diagnostic>)
         (Kind::Table(section), Value::Table(t)) => check(t, section, faults),
         (Kind::Rows(section), Value::List(list)) => {
             for row in list {
-                if let Value::Table(t) = &row.value { check(t, section, faults) } else {
+                if let Value::Table(t) = &row.value {
+                    check(t, section, faults);
+                } else {
                     let found = row.describe().to_owned();
                     let what = Fault::WrongType { key: key.to_owned(), expected: "a table".to_owned(), found };
                     faults.push(Diagnostic::new(what, row.span));

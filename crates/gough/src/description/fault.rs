@@ -83,9 +83,9 @@ pub fn line_column(text: &str, at: usize) -> (usize, usize) {
 pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<String> {
     candidates
         .into_iter()
-        .map(|c| (strsim::damerau_levenshtein(&name.to_lowercase(), &c.to_lowercase()), c))
-        .filter(|(d, c)| *d <= 1 + c.len().min(name.len()) / 3)
-        .min_by_key(|(d, _)| *d)
+        .map(|c| (strsim::damerau_levenshtein(name, c), c))
+        .filter(|(d, c)| *d <= 1 + c.len().min(name.len()) / 3 || c.eq_ignore_ascii_case(name))
+        .min_by_key(|(d, c)| (*d, c.len().abs_diff(name.len())))
         .map(|(_, c)| c.to_owned())
 }
 
@@ -115,6 +115,7 @@ pub enum Fault {
     WrongDimension { key: String, expected: Powers, found: Powers },
     AngleExpected { function: String, found: Powers },
     NotFinite { value: f64 },
+    Absurd { key: String, value: f64 },
     ReservedName { name: String },
     Cycle { names: Vec<String> },
     UnknownParameter { name: String, nearest: Option<String> },
@@ -187,6 +188,7 @@ impl Fault {
             Fault::WrongDimension { .. } => "wrong-dimension",
             Fault::AngleExpected { .. } => "angle-expected",
             Fault::NotFinite { .. } => "not-finite",
+            Fault::Absurd { .. } => "absurd",
             Fault::ReservedName { .. } => "reserved-name",
             Fault::Cycle { .. } => "cycle",
             Fault::UnknownParameter { .. } => "unknown-parameter",
@@ -297,6 +299,7 @@ impl Fault {
             Fault::WrongDimension { expected, .. } => Some(format!("give {}", units::describe(*expected))),
             Fault::AngleExpected { .. } => Some("divide by a length, or give an angle in rad or deg".into()),
             Fault::NotFinite { .. } => Some("look for a division by zero or the root of a negative number".into()),
+            Fault::Absurd { .. } => Some("check the unit: lengths are in metres, masses in kilograms".into()),
             Fault::ReservedName { .. } => {
                 Some("units, functions and pi cannot be redefined; choose another name".into())
             }
@@ -376,6 +379,7 @@ impl fmt::Display for Fault {
             Fault::WrongDimension { key, found, .. } => write!(f, "`{key}` is {}", units::describe(*found)),
             Fault::AngleExpected { function, found } => write!(f, "`{function}` of {}", units::describe(*found)),
             Fault::NotFinite { value } => write!(f, "the value is {value}"),
+            Fault::Absurd { key, value } => write!(f, "`{key}` is {value:e}, beyond any robot"),
             Fault::ReservedName { name } => write!(f, "`{name}` is a unit, a function or a constant"),
             Fault::Cycle { names } => write!(f, "defined by each other: {}", names.join(" -> ")),
             Fault::UnknownParameter { name, .. } => write!(f, "the robot has no parameter `{name}` to set"),

@@ -425,7 +425,7 @@ static SIDE: Section = Section {
 
 static COUPLING: Section = Section {
     title: "coupling",
-    doc: "A linear relation between joints: `{ \"14\" = 1, \"13\" = 1 }` means q14 + q13 = constant.",
+    doc: "A linear relation between joints: `{ \"14\" = 1, \"13\" = 1 }` means q14 + q13 = 0; an offset goes into the placement of a joint.",
     keys: &[],
     free: Some(&ANY),
 };

@@ -62,6 +62,11 @@ impl Reader<'_> {
             }
             _ => return None, // wrong type, told by the grammar
         };
+        let most = if unit == Unit::Length { LONGEST } else { LARGEST };
+        if formula.value.abs() > most {
+            self.fault(Fault::Absurd { key: key.to_owned(), value: formula.value }, item.span);
+            return None;
+        }
         match (unit.powers(slides), formula.dimension) {
             (Some(expected), super::units::Dimension::Known(found)) if found != expected => {
                 self.fault(Fault::WrongDimension { key: key.to_owned(), expected, found }, item.span);
@@ -634,6 +639,10 @@ impl Reader<'_> {
         read
     }
 }
+
+/// Longest length, in metres, and largest number of any kind: far beyond any robot, far from overflow.
+const LONGEST: f64 = 1e6;
+const LARGEST: f64 = 1e15;
 
 /// Most elements per segment.
 const MOST_ELEMENTS: usize = 64;

@@ -56,7 +56,7 @@ fn kind_schema(kind: &Kind) -> Value {
 
 /// The reference tables of the robot file in Markdown.
 pub fn reference_page() -> String {
-    let mut page = String::new();
+    let mut page = "# Tables and keys\n".to_owned();
     let mut done: Vec<&str> = Vec::new();
     let mut waiting: Vec<&Section> = vec![&ROOT];
     while !waiting.is_empty() {

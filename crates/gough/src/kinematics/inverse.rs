@@ -174,10 +174,8 @@ fn check_reach(model: &Model<f64>, pos: &Positions<f64>) -> Result<(), SolveErro
     if pos.margins.iter().all(|m| *m >= 0.0) && worst <= limit * limit {
         return Ok(());
     }
-    for leg in model.topology().legs.ids() {
-        leg_reaches(model, leg, pos, limit)?;
-    }
-    Ok(())
+    // In the order of solving: legs that hang on one that does not reach are not to blame.
+    model.topology().order.iter().try_for_each(|leg| leg_reaches(model, *leg, pos, limit))
 }
 
 fn leg_reaches(model: &Model<f64>, id: LegId, pos: &Positions<f64>, limit: f64) -> Result<(), SolveError> {
@@ -193,8 +191,10 @@ fn leg_reaches(model: &Model<f64>, id: LegId, pos: &Positions<f64>, limit: f64) 
             });
         }
     }
-    let miss =
-        pos.misses[blocks].iter().map(nalgebra::Matrix::norm).fold(0.0, |a: f64, b| if b > a || b.is_nan() { b } else { a });
+    let miss = pos.misses[blocks]
+        .iter()
+        .map(nalgebra::Matrix::norm)
+        .fold(0.0, |a: f64, b| if b > a || b.is_nan() { b } else { a });
     if miss <= limit {
         return Ok(());
     }

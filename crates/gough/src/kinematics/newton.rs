@@ -217,7 +217,9 @@ pub fn assemble(model: &Model<f64>, unknowns: &Unknowns, pos: &mut Positions<f64
             damping *= 10.0;
             continue;
         };
-        let longest = step.iter().fold(0.0_f64, |m, x| m.max(x.abs()));
+        // Turns of a screw may be many; everything else moves in modest steps.
+        let counted = |j: usize| unknowns.coords.get(j).is_some_and(|c| model.topology().coords[*c].counted);
+        let longest = step.iter().enumerate().filter(|(j, _)| !counted(*j)).fold(1e-12_f64, |m, (_, x)| m.max(x.abs()));
         let shorten = (0.7 / longest).min(1.0);
         let step: Vec<f64> = step.iter().map(|x| x * shorten).collect();
         let before = pos.clone();

@@ -173,7 +173,7 @@ impl<S: Real> Positions<S> {
             misses: vec![Vec3::zeros(); blocks.max(forward.len())],
             targets: vec![Vec3::zeros(); margins],
             chain: vec![JointPosition::zero(); longest],
-            outside: Vec::new(),
+            outside: Vec::with_capacity(topology.legs.values().map(|l| l.outside.len()).max().unwrap_or(0)),
             places,
             lanes: model.groups().iter().map(|g| LaneLegs::new(g, topology.legs[g.legs[0]].coords.len())).collect(),
         }

@@ -32,7 +32,7 @@ impl Layout {
         let tied = tie_joints(d, &bodies)?;
         let tool = d.platform.tool.as_ref().and_then(|(name, _)| names.get(&name.text).copied());
         let (mut closures, closure_rows) = closures(d, &names, tool);
-        let groups = find_legs(d, &mut bodies, &mut closures, tool);
+        let groups = find_legs(d, &mut bodies, &mut closures, &tied, tool);
         let mut layout = Self {
             bodies,
             coords: PerCoord::default(),
@@ -344,6 +344,7 @@ fn find_legs(
     d: &Description,
     bodies: &mut PerBody<Body>,
     closures: &mut PerClosure<Closure>,
+    tied: &Tied,
     tool: Option<BodyId>,
 ) -> Vec<String> {
     let mut carrying: HashSet<BodyId> = HashSet::new();
@@ -353,12 +354,15 @@ fn find_legs(
         at = if let Node::Body(p) = bodies[b].parent { Some(p) } else { None };
     }
     let mut group: Vec<usize> = (0..bodies.len()).collect();
+    let merge = |a: BodyId, b: BodyId, group: &mut Vec<usize>| {
+        let (from, to) = (group[b.index()], group[a.index()]);
+        group.iter_mut().filter(|g| **g == from).for_each(|g| *g = to);
+    };
     let join = |a: Node, b: Node, group: &mut Vec<usize>| {
         if let (Node::Body(a), Node::Body(b)) = (a, b)
             && carrying.contains(&a) == carrying.contains(&b)
         {
-            let (from, to) = (group[b.index()], group[a.index()]);
-            group.iter_mut().filter(|g| **g == from).for_each(|g| *g = to);
+            merge(a, b, group);
         }
     };
     for (id, body) in bodies.iter() {
@@ -376,6 +380,11 @@ fn find_legs(
         }
     }
     attach_inner_groups(bodies, closures, &carrying, &mut group);
+    // Joints that follow each other move together.
+    let mut couples: Vec<(BodyId, BodyId)> =
+        tied.iter().flat_map(|(b, terms)| terms.iter().map(|t| (t.0, *b))).collect();
+    couples.sort_unstable();
+    couples.iter().for_each(|(a, b)| merge(*a, *b, &mut group));
     number_legs(d, bodies, closures, &group)
 }
 

@@ -30,6 +30,9 @@ use expand::Layout;
 use plan::BlockBuilder;
 use std::sync::Arc;
 
+/// Most joint coordinates: beyond that dense ranks and searches would take minutes.
+const MOST_COORDS: usize = 150;
+
 /// A robot in a scalar.
 #[derive(Clone, Debug)]
 pub struct Model<S: Real> {
@@ -71,6 +74,10 @@ impl Model<f64> {
             return Err(vec![Diagnostic::new(what, crate::description::Span::default())]);
         }
         let layout = Layout::new(&description, actuation)?;
+        if layout.coords.len() > MOST_COORDS {
+            let what = Fault::TooMany { what: "joint coordinates", count: layout.coords.len(), most: MOST_COORDS };
+            return Err(vec![Diagnostic::new(what, description.platform.span)]);
+        }
         let parameters = description.definitions.defaults();
         let numbers = Numbers::new(&description, &layout, &parameters);
         let plan = planner::plan(&layout, &numbers, &description.platform.coordinates);
@@ -234,7 +241,7 @@ fn scale(d: &Description, topology: &Topology, numbers: &Numbers<f64>) -> Scale 
         .chain(numbers.closures.values().flat_map(|s| s.iter().map(|X| X.p.norm())))
         .filter(|x| *x > 0.0)
         .collect();
-    let size = if steps.is_empty() { 1.0 } else { rms(&steps) };
+    let size = if steps.is_empty() { 1.0 } else { rms(&steps).clamp(1e-6, 1e6) };
     let attached: Vec<f64> = topology
         .closures
         .iter()
@@ -246,5 +253,5 @@ fn scale(d: &Description, topology: &Topology, numbers: &Numbers<f64>) -> Scale 
     let attached = rms(&attached);
     let turns = topology.platform.independent.iter().any(|c| c.is_angle());
     let default = if turns && attached > 0.05 * size { attached } else { size };
-    Scale { length: d.length.as_ref().map_or(default, |f| f.value), size }
+    Scale { length: d.length.as_ref().map_or(default, |f| f.value).clamp(1e-6, 1e6), size }
 }

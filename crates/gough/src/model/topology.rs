@@ -169,10 +169,13 @@ impl Leg {
         match node {
             Node::World => Anchor::World,
             Node::Platform => Anchor::Platform,
-            Node::Body(b) => self.bodies.local(b).map_or_else(|| {
-                let outside = self.outside.iter().position(|o| *o == b);
-                Anchor::Outside(outside.expect("a leg knows the bodies it is attached to"))
-            }, Anchor::Body),
+            Node::Body(b) => self.bodies.local(b).map_or_else(
+                || {
+                    let outside = self.outside.iter().position(|o| *o == b);
+                    Anchor::Outside(outside.expect("a leg knows the bodies it is attached to"))
+                },
+                Anchor::Body,
+            ),
         }
     }
 }

@@ -1,0 +1,186 @@
+//! The commands as people and programs use them.
+
+use assert_cmd::Command;
+use serde_json::Value;
+use std::path::PathBuf;
+
+fn gough(arguments: &[&str]) -> Command {
+    let mut command = Command::cargo_bin("gough").unwrap();
+    command.args(arguments).env("NO_COLOR", "1");
+    command
+}
+
+/// Standard output, standard error and exit status.
+fn run(arguments: &[&str]) -> (String, String, i32) {
+    let out = gough(arguments).output().unwrap();
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+    (text(out.stdout), text(out.stderr), out.status.code().unwrap())
+}
+
+fn json(arguments: &[&str]) -> Value {
+    let (out, err, status) = run(arguments);
+    assert_eq!(status, 0, "{err}");
+    serde_json::from_str(&out).unwrap_or_else(|e| panic!("{e}: {out}"))
+}
+
+fn repository(path: &str) -> String {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../..").join(path).to_str().unwrap().to_owned()
+}
+
+#[test]
+fn texts_stay_as_they_are() {
+    for (name, arguments) in [
+        ("robots", &["robots"][..]),
+        ("check-five-bar", &["check", "five-bar"]),
+        ("check-tripteron", &["check", "tripteron"]),
+        ("check-heli4", &["check", "heli4"]),
+        ("kinematics-pose", &["kinematics", "five-bar", "--pose", "x=0.05,y=0.25"]),
+        ("kinematics-joints", &["kinematics", "3-rpr", "--joints", "q12=0.4,q22=0.35,q32=370 mm"]),
+    ] {
+        let (out, err, status) = run(arguments);
+        assert_eq!(status, 0, "{name}: {err}");
+        insta::assert_snapshot!(name, rounding_removed(&out));
+    }
+}
+
+/// Residuals are rounding: their digits differ from machine to machine.
+fn rounding_removed(text: &str) -> String {
+    let lines = text.lines().map(|l| match l.find("loops closed to") {
+        Some(at) => format!("{}loops closed", &l[..at]),
+        None => l.to_owned(),
+    });
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn faults_are_shown_with_their_lines() {
+    let (out, err, status) = run(&["check", &repository("crates/gough-cli/tests/broken.toml")]);
+    assert_eq!((status, out.as_str()), (2, ""));
+    insta::assert_snapshot!("broken", err.replace(&repository(""), ""));
+    let (out, _, status) = run(&["check", &repository("crates/gough-cli/tests/broken.toml"), "--json"]);
+    assert_eq!(status, 2);
+    let answer: Value = serde_json::from_str(&out).unwrap();
+    let faults = answer["faults"].as_array().unwrap();
+    assert_eq!(faults.len(), 3);
+    assert_eq!(faults[0]["code"], "unknown-key");
+    assert_eq!(faults[0]["line"], 3);
+    assert_eq!(faults[0]["suggestion"], "did you mean `name`?");
+}
+
+#[test]
+fn states_of_the_reference_files_come_back() {
+    for name in ["five-bar", "3-rpr", "orthoglide", "gough-stewart", "dualv", "tripteron"] {
+        let file = repository(&format!("robots/{name}/reference.json"));
+        let answer = json(&["kinematics", name, "--states", &file, "--json"]);
+        let wanted: Value = serde_json::from_str(&std::fs::read_to_string(&file).unwrap()).unwrap();
+        assert_eq!(answer["robot"], name);
+        assert_eq!(answer["active_joints"], wanted["active_joints"]);
+        assert_eq!(answer["passive_joints"], wanted["passive_joints"]);
+        let (found, wanted) = (answer["states"].as_array().unwrap(), wanted["states"].as_array().unwrap());
+        assert_eq!(found.len(), wanted.len());
+        for (a, b) in found.iter().zip(wanted) {
+            for part in ["active", "passive"] {
+                for (x, y) in a[part]["q"].as_array().unwrap().iter().zip(b[part]["q"].as_array().unwrap()) {
+                    assert!((x.as_f64().unwrap() - y.as_f64().unwrap()).abs() < 1e-10, "{name} {part}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_state_without_an_answer_leaves_the_others_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    for (file, text) in [
+        ("a.json", r#"[{"pose": {"p": [0.05, 0.25, 0]}}, {"pose": {"p": [5, 5, 0]}}, {"twist": [0, 0]}]"#),
+        ("a.jsonl", "{\"pose\": {\"p\": [0.05, 0.25, 0]}}\n\n{\"pose\": {\"p\": [5, 5, 0]}}\n{\"twist\": [0, 0]}\n"),
+        ("a.csv", "x, y\n0.05, 0.25\n5, 5\n"),
+    ] {
+        let path = folder.path().join(file);
+        std::fs::write(&path, text).unwrap();
+        let answer = json(&["kinematics", "five-bar", "--states", path.to_str().unwrap(), "--json"]);
+        let states = answer["states"].as_array().unwrap();
+        assert!((states[0]["active"]["q"][0].as_f64().unwrap() - 1.543_105_763_9).abs() < 1e-9, "{file}");
+        assert_eq!(states[0]["working_mode"], "+-");
+        assert_eq!(states[1]["error"]["kind"], "out-of-reach", "{file}");
+        if let Some(third) = states.get(2) {
+            assert_eq!(third["error"]["kind"], "not-a-pose");
+        }
+    }
+    let (_, err, status) = run(&["kinematics", "five-bar", "--states", "/nowhere.json"]);
+    assert!(status == 2 && err.contains("cannot read"));
+}
+
+#[test]
+fn exit_status_tells_no_from_wrong() {
+    for (arguments, status, says) in [
+        (&["kinematics", "five-bar", "--pose", "x=0.9,y=0.25"][..], 1, "out of reach of leg 2 by 3.9926e-1 m"),
+        (&["kinematics", "five-bar", "--joints", "q11=3.1,q21=0"], 1, "cannot be assembled"),
+        (&["kinematics", "gough-stewart", "--pose", "x=0.25,y=0.43,z=0.2"], 1, "outside its range"),
+        (&["kinematics", "five-bar", "--pose", "x=0.1"], 2, "y missing"),
+        (&["kinematics", "five-bar", "--pose", "x=0.1,y=2 kg"], 2, "y is a length"),
+        (&["kinematics", "five-bar", "--pose", "x=0.1,w=2"], 2, "no platform coordinate `w`"),
+        (&["kinematics", "five-bar", "--pose", "x=0.1,y=0.2", "--mode=+"], 2, "no working mode"),
+        (&["kinematics", "five-bar", "--joints", "q11=1"], 2, "q21 is missing"),
+        (&["kinematics", "five-bar", "--joints", "q11=1,q12=1"], 2, "q12 is passive"),
+        (&["kinematics", "five-bar", "--joints", "q11=1,q31=1"], 2, "did you mean"),
+        (&["kinematics", "orthoglide", "--pose", "x=0,y=0,z=0.3,roll=0.1"], 2, "cannot move in roll"),
+        (&["kinematics", "five-bar"], 2, "required"),
+        (&["check", "five-barr"], 2, "did you mean `five-bar`?"),
+        (&["check", "five-bar", "--set", "l=2"], 2, "no parameter `l`"),
+        (&["check", "five-bar", "--set", "l"], 2, "NAME=VALUE"),
+        (&["check", "navaro", "--actuation", "links-3"], 2, "links-3"),
+    ] {
+        let (_, err, found) = run(arguments);
+        assert_eq!(found, status, "{arguments:?}: {err}");
+        assert!(err.contains(says), "{arguments:?}: {err}");
+    }
+}
+
+#[test]
+fn parameters_modes_and_drives_can_be_chosen() {
+    let longer = json(&["check", "five-bar", "--set", "d12=0.22", "--set", "d22=220 mm", "--json"]);
+    assert_eq!(longer["parameters"][2]["value"], 0.22);
+    let one = json(&["kinematics", "five-bar", "--pose", "x=0.05,y=0.25", "--mode=-+", "--json"]);
+    assert_eq!(one["working_modes"].as_array().unwrap().len(), 1);
+    assert_eq!(one["working_modes"][0]["name"], "-+");
+    let other = json(&["check", "navaro", "--actuation", "links-2", "--json"]);
+    assert_eq!(other["active"], serde_json::json!(["12", "22", "32"]));
+}
+
+#[test]
+fn answers_to_a_file_are_whole_or_not_there() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("answer.json");
+    let (out, err, status) = run(&["check", "delta", "--json", "-o", path.to_str().unwrap()]);
+    assert_eq!((out.as_str(), status), ("", 0), "{err}");
+    let answer: Value = serde_json::from_str(&std::fs::read_to_string(&path).unwrap()).unwrap();
+    assert_eq!(answer["mobility"], 3);
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1, "no temporary file is left");
+    let (_, err, status) = run(&["check", "delta", "-o", "/nowhere/answer"]);
+    assert!(status == 2 && err.contains("cannot write"));
+}
+
+#[test]
+fn the_schema_knows_every_key_of_the_shipped_robots() {
+    let schema = json(&["schema"]);
+    let body = &schema["properties"]["template"]["additionalProperties"]["properties"]["body"]["items"]["properties"];
+    for key in ["name", "on", "joint", "mdh", "frame", "drive", "beam", "range", "friction"] {
+        assert!(body.get(key).is_some(), "{key}");
+    }
+    let (page, _, _) = run(&["schema", "--markdown"]);
+    let kept = std::fs::read_to_string(repository("docs/src/reference/robot-file-tables.md")).unwrap();
+    assert_eq!(page, kept, "regenerate with: cargo xtask book");
+}
+
+#[test]
+fn a_shipped_robot_can_be_copied_and_changed() {
+    let (text, _, status) = run(&["robots", "--show", "delta"]);
+    assert_eq!(status, 0);
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("mine.toml");
+    std::fs::write(&path, text.replace("l2 = \"600 mm\"", "l2 = \"650 mm\"")).unwrap();
+    let (out, err, status) = run(&["check", path.to_str().unwrap()]);
+    assert_eq!(status, 0, "{err}");
+    assert!(out.contains("3 degrees of freedom"));
+}

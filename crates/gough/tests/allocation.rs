@@ -1,0 +1,57 @@
+//! Hot paths allocate nothing: the allocator counts.
+#![allow(unsafe_code)]
+
+use gough::kinematics::geometry::solve_legs;
+use gough::kinematics::{Positions, inverse_in};
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
+
+struct Counting;
+
+thread_local! {
+    static COUNT: Cell<usize> = const { Cell::new(0) };
+}
+
+// SAFETY: every call is passed on to the system allocator unchanged.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        COUNT.with(|c| c.set(c.get() + 1));
+        // SAFETY: the caller's promises are passed on.
+        unsafe { System.alloc(layout) }
+    }
+    unsafe fn dealloc(&self, p: *mut u8, layout: Layout) {
+        // SAFETY: the caller's promises are passed on.
+        unsafe { System.dealloc(p, layout) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+fn allocations(f: impl FnOnce()) -> usize {
+    let before = COUNT.with(Cell::get);
+    f();
+    COUNT.with(Cell::get) - before
+}
+
+#[test]
+fn the_counter_counts() {
+    assert_eq!(allocations(|| drop(std::hint::black_box(vec![1_u8; 100]))), 1);
+}
+
+#[test]
+fn inverse_geometry_allocates_nothing() {
+    for name in gough::robots::names() {
+        let robot = gough::robots::load(name).unwrap().unwrap();
+        let model = robot.model();
+        let mut pos = Positions::new(model);
+        let pose = *robot.home().pose();
+        let count = allocations(|| {
+            for _ in 0..10 {
+                assert!(inverse_in(model, &pose, robot.mode(), &mut pos).is_ok());
+                solve_legs(model, robot.mode().signs(), &mut pos);
+            }
+        });
+        assert_eq!(count, 0, "{name}");
+    }
+}
