@@ -19,7 +19,7 @@ pub struct Subject {
     /// Set a parameter of the file: --set l1=0.42 or --set l1="420 mm"
     #[arg(long, value_name = "NAME=VALUE")]
     pub set: Vec<String>,
-    /// Which set of drives works ([actuation] of the file)
+    /// Which set of drives works (`actuation` of the file)
     #[arg(long, value_name = "NAME")]
     pub actuation: Option<String>,
 }

@@ -145,7 +145,7 @@ fn translation(home: &Pose<f64>, legs: &[Locked]) -> Option<Vec<Pose<f64>>> {
     }
 }
 
-/// Three rods in a plane: a polynomial of degree six in the tangent of half the angle, (7.42)-(7.46) [E6].
+/// Three rods in a plane: a polynomial of degree six in the tangent of half the angle, (7.42)-(7.46), erratum K6.
 fn planar(home: &Pose<f64>, legs: &[Locked]) -> Option<Vec<Pose<f64>>> {
     let mut rods = Vec::new();
     for leg in legs {

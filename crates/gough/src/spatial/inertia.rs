@@ -44,7 +44,7 @@ impl<S: Real> Inertia<S> {
         Self { m, ms: p * m, I_o: parallel_axes(m, p) }
     }
 
-    /// From the inertia at the centre of mass `com`: `I_o = I_c + m r̂ r̂ᵀ` [E2].
+    /// From the inertia at the centre of mass `com`: `I_o = I_c + m r̂ r̂ᵀ` (erratum D2).
     #[allow(non_snake_case)]
     pub fn at_com(m: S, com: Vec3<S>, I_c: Mat3<S>) -> Self {
         Self { m, ms: com * m, I_o: I_c + parallel_axes(m, com) }
@@ -55,7 +55,7 @@ impl<S: Real> Inertia<S> {
     pub fn seen_from(&self, X_AB: &Pose<S>) -> Self {
         let R = X_AB.R.0;
         let (ms, r) = (X_AB.R.apply(self.ms), X_AB.p);
-        // (8.41)-(8.43) [E5]: I⁺ = R I Rᵀ − (r̂ m̂s + (r̂ m̂s)ᵀ) + m r̂ r̂ᵀ
+        // (8.41)-(8.43), erratum D5: I⁺ = R I Rᵀ − (r̂ m̂s + (r̂ m̂s)ᵀ) + m r̂ r̂ᵀ
         let cross = hat(r) * hat(ms);
         Self {
             m: self.m,

@@ -166,7 +166,7 @@ pub fn from_axis_angle<S: Real>(u: Vec3<S>, angle: S) -> Rotation<S> {
     Rotation(Mat3::identity() * cos + u * u.transpose() * (S::one() - cos) + hat(u) * sin)
 }
 
-/// Unit axis and angle in [0, π], also for half turns [E2]. No rotation: the z axis.
+/// Unit axis and angle in [0, π], also for half turns (erratum K2). No rotation: the z axis.
 pub fn to_axis_angle(R: &Rotation<f64>) -> (Vec3<f64>, f64) {
     let [w, x, y, z] = to_quaternion(R);
     let v = vec3(x, y, z);
@@ -192,7 +192,7 @@ pub fn from_quaternion<S: Real>(q: [S; 4]) -> Rotation<S> {
 }
 
 /// Unit quaternion, scalar first and not negative, (2.33)-(2.36) with the largest component first, so that half turns
-/// are safe [E2].
+/// are safe (erratum K2).
 pub fn to_quaternion(R: &Rotation<f64>) -> [f64; 4] {
     let m = |i: usize, j: usize| R.0[(i, j)];
     let trace = m(0, 0) + m(1, 1) + m(2, 2);
