@@ -8,7 +8,7 @@ use crate::kinematics::platform::home_pose;
 use crate::kinematics::{JointPosition, Positions, Posture, WorkingMode, assemblies, closure, inverse, working_modes};
 use crate::linalg::dense::{Matrix, Svd, svd};
 use crate::linalg::small::Dense;
-use crate::model::{CoordId, Model};
+use crate::model::{CoordId, LegId, LegPivots, Model};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 
@@ -100,9 +100,34 @@ fn compile(model: Model<f64>) -> Result<Compiled, Vec<Diagnostic>> {
     let model = with_pivots(model);
     let home = home_posture(&model).map_err(|d| vec![d])?;
     let model = if reaching_closes(&model, &home) { model } else { model.made_careful() };
-    let (mobility, generic) = mobility(&model, &sample_postures(&model, &home));
+    let postures = sample_postures(&model, &home);
+    let (mobility, generic) = mobility(&model, &postures);
     check_claim(&model, &generic, &mobility).map_err(|d| vec![d])?;
+    let model = with_leg_pivots(model, &postures);
     Ok((model, home, mobility))
+}
+
+/// Pivots of every leg at the posture where they are best; legs of one make share one order where it serves all of them.
+fn with_leg_pivots(model: Model<f64>, postures: &[Positions<f64>]) -> Model<f64> {
+    let worst = |pivots: &LegPivots, leg: LegId, pos: &Positions<f64>| newton::smallest_pivot(&model, leg, pivots, pos);
+    let topology = model.topology();
+    let mut chosen: Vec<LegPivots> = Vec::new();
+    for leg in topology.legs.ids() {
+        let best = postures
+            .iter()
+            .map(|pos| {
+                let own = newton::leg_pivots(&model, leg, pos);
+                (own.cols.len(), worst(&own, leg, pos), pos, own)
+            })
+            .max_by(|a, b| a.0.cmp(&b.0).then(a.1.total_cmp(&b.1)));
+        let Some((_, size, pos, own)) = best else { continue };
+        // An order that an earlier leg has, when it is nearly as good here.
+        let same_size = |p: &&LegPivots| p.cols.len() == own.cols.len() && p.place.len() == own.place.len();
+        let shared = chosen.iter().filter(same_size).find(|p| worst(p, leg, pos) > 0.1 * size).cloned();
+        chosen.push(shared.unwrap_or(own));
+    }
+    let chosen = chosen.into_iter().collect();
+    model.with_leg_pivots(chosen)
 }
 
 /// Whether, at poses around home, legs that reach also close every loop; then the loops need no look of their own.

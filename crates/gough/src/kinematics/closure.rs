@@ -5,69 +5,135 @@
 
 use super::positions::Positions;
 use crate::description::ClosureJoint;
-use crate::model::{BodyId, ClosureId, CoordId, JointKind, Model, Node};
+use crate::model::{Anchor, BodyId, BodyNumbers, ClosureId, CoordId, JointKind, LegStructure, Model, Node};
 use crate::scalar::Real;
-use crate::spatial::{Pose, Twist, Vec3, Wrench};
+use crate::spatial::{Pose, Rotation, Twist, Vec3, Wrench};
 
 /// Most rows of a closure.
 pub const MOST_ROWS: usize = 6;
 
-/// Rows of one closure: residuals, and the wrench of each, taken at the origin of the platform, in world axes.
+/// A closure at a posture: the frames of its two sides in the world, and the axes along which positions are compared.
 #[derive(Clone, Copy, Debug)]
-pub struct Rows<S: Real> {
-    /// How many.
-    pub count: usize,
-    /// By how much each row misses zero: metres first, then radians.
-    pub residual: [S; MOST_ROWS],
-    /// Derivative of each row.
-    pub wrench: [Wrench<S>; MOST_ROWS],
-    /// How many of the rows are lengths.
-    pub lengths: usize,
+pub struct ClosureAt<S: Real> {
+    /// Kind of joint.
+    pub joint: ClosureJoint,
+    /// Frame of the first side.
+    pub A: Pose<S>,
+    /// Frame of the second side.
+    pub B: Pose<S>,
+    /// Fixed axes for positions; joints that slide compare along the axes of A instead.
+    pub axes: Rotation<S>,
 }
 
-/// Rows of a closure for posed bodies.
-pub fn rows<S: Real>(model: &Model<S>, c: ClosureId, pos: &Positions<S>) -> Rows<S> {
-    let closure = &model.topology().closures[c];
-    let frames = &model.numbers().closures[c];
-    let A = pos.node(closure.sides[0]) * frames[0];
-    let B = pos.node(closure.sides[1]) * frames[1];
-    let mut rows = Rows { count: 0, residual: [S::zero(); MOST_ROWS], wrench: [Wrench::zero(); MOST_ROWS], lengths: 0 };
-    let slides = matches!(closure.joint, ClosureJoint::Prismatic | ClosureJoint::Cylindrical);
-    let r = B.p - pos.X_WE.p;
-    for k in 0..if slides { 2 } else { 3 } {
-        let axis = A.R.column(k);
-        rows.push((B.p - A.p).dot(&axis), Wrench { f: axis, m: r.cross(&axis) });
-    }
-    rows.lengths = rows.count;
-    let (x, y, z, z_B) = (A.R.column(0), A.R.column(1), A.R.column(2), B.R.z());
-    match closure.joint {
-        ClosureJoint::Spherical => {}
-        ClosureJoint::Revolute | ClosureJoint::Cylindrical => {
-            rows.push(x.dot(&z_B), moment(z_B.cross(&x)));
-            rows.push(y.dot(&z_B), moment(z_B.cross(&y)));
-        }
-        ClosureJoint::Universal => rows.push(z.dot(&z_B), moment(z_B.cross(&z))),
-        ClosureJoint::Fixed | ClosureJoint::Prismatic => {
-            let (bx, by) = (B.R.column(0), B.R.column(1));
-            let half = S::lit(0.5);
-            rows.push((z.dot(&by) - y.dot(&z_B)) * half, moment(x));
-            rows.push((x.dot(&z_B) - z.dot(&bx)) * half, moment(y));
-            rows.push((y.dot(&bx) - x.dot(&by)) * half, moment(z));
-        }
-    }
-    rows
+/// What a row of a closure compares.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum RowKind {
+    /// Position along a fixed axis.
+    Point(usize),
+    /// Position along x or y of A.
+    Across(usize),
+    /// z of B against x, y or z of A: at right angles.
+    Square(usize),
+    /// Rotation about x, y or z of A: none.
+    Turn(usize),
 }
 
-impl<S: Real> Rows<S> {
-    fn push(&mut self, residual: S, wrench: Wrench<S>) {
-        self.residual[self.count] = residual;
-        self.wrench[self.count] = wrench;
-        self.count += 1;
+/// What row `row` of a closure compares.
+#[inline]
+pub fn row_kind(joint: ClosureJoint, row: usize) -> RowKind {
+    match (joint, row) {
+        (ClosureJoint::Prismatic | ClosureJoint::Cylindrical, 0 | 1) => RowKind::Across(row),
+        (ClosureJoint::Cylindrical, _) => RowKind::Square(row - 2),
+        (ClosureJoint::Prismatic, _) => RowKind::Turn(row - 2),
+        (_, 0..=2) => RowKind::Point(row),
+        (ClosureJoint::Universal, _) => RowKind::Square(2),
+        (ClosureJoint::Fixed, _) => RowKind::Turn(row - 3),
+        _ => RowKind::Square(row - 3),
     }
+}
+
+impl RowKind {
+    /// Whether the row is a length.
+    pub fn is_length(self) -> bool {
+        matches!(self, RowKind::Point(_) | RowKind::Across(_))
+    }
+}
+
+impl<S: Real> ClosureAt<S> {
+    /// By how much a row misses zero.
+    pub fn residual(&self, kind: RowKind) -> S {
+        let (A, B) = (&self.A.R, &self.B.R);
+        match kind {
+            RowKind::Point(k) => self.axes.column(k).dot(&(self.B.p - self.A.p)),
+            RowKind::Across(k) => A.column(k).dot(&(self.B.p - self.A.p)),
+            RowKind::Square(k) => A.column(k).dot(&B.z()),
+            RowKind::Turn(k) => {
+                let (i, j) = ((k + 1) % 3, (k + 2) % 3);
+                (A.column(j).dot(&B.column(i)) - A.column(i).dot(&B.column(j))) * S::lit(0.5)
+            }
+        }
+    }
+
+    /// The wrench, at the origin of B, whose power on the motion of B against A is the rate of the row.
+    #[inline(always)]
+    pub fn wrench(&self, kind: RowKind) -> Wrench<S> {
+        match kind {
+            RowKind::Point(k) => force(self.axes.column(k)),
+            RowKind::Across(k) => force(self.A.R.column(k)),
+            RowKind::Square(k) => moment(self.B.R.z().cross(&self.A.R.column(k))),
+            RowKind::Turn(k) => moment(self.A.R.column(k)),
+        }
+    }
+
+    /// What the second derivative of a row has beyond the power of its wrench on the difference of accelerations: `V_A`
+    /// and `V_B` are the twists of both sides at the origin of B.
+    #[inline]
+    pub fn velocity_terms(&self, kind: RowKind, V_A: Twist<S>, V_B: Twist<S>) -> S {
+        match kind {
+            RowKind::Point(_) | RowKind::Turn(_) => S::zero(),
+            RowKind::Across(k) => {
+                // In A the origin of B accelerates by a_B - a_A - 2 ω_A × v_rel.
+                let slide = V_A.w.cross(&(V_B.v - V_A.v));
+                -(self.A.R.column(k).dot(&slide) * S::lit(2.0))
+            }
+            RowKind::Square(k) => {
+                let (a, z) = (self.A.R.column(k), self.B.R.z());
+                let change = V_B.w.cross(&z).cross(&a) + z.cross(&V_A.w.cross(&a));
+                (V_B.w - V_A.w).dot(&change)
+            }
+        }
+    }
+}
+
+fn force<S: Real>(f: Vec3<S>) -> Wrench<S> {
+    Wrench { f, m: Vec3::zeros() }
 }
 
 fn moment<S: Real>(m: Vec3<S>) -> Wrench<S> {
     Wrench { f: Vec3::zeros(), m }
+}
+
+/// Axes along which a leg compares positions: those of its first joint on the base, so that legs of one make look alike.
+#[inline]
+pub fn leg_axes<S: Real>(leg: LegStructure<'_>, numbers: &[BodyNumbers<S>]) -> Rotation<S> {
+    match leg.bodies.first().map(|b| b.anchor) {
+        Some(Anchor::World) => numbers[0].X_PF.R,
+        _ => Rotation::identity(),
+    }
+}
+
+/// A closure of the robot for posed bodies.
+pub fn closure_at<S: Real>(model: &Model<S>, c: ClosureId, pos: &Positions<S>) -> ClosureAt<S> {
+    let topology = model.topology();
+    let closure = &topology.closures[c];
+    let frames = &model.numbers().closures[c];
+    let leg = &topology.legs[closure.leg];
+    ClosureAt {
+        joint: closure.joint,
+        A: pos.node(closure.sides[0]) * frames[0],
+        B: pos.node(closure.sides[1]) * frames[1],
+        axes: leg_axes(topology.structure(leg), model.numbers().bodies.slice(leg.bodies)),
+    }
 }
 
 /// Motion that one unit of a body's joint rate gives to what it carries, at the origin of the platform, in world axes.
@@ -118,14 +184,15 @@ pub fn gap(model: &Model<f64>, pos: &Positions<f64>) -> (f64, f64) {
 
 /// The same for one closure.
 pub fn closure_gap(model: &Model<f64>, c: ClosureId, pos: &Positions<f64>) -> (f64, f64) {
-    let rows = rows(model, c, pos);
-    let norm = |part: &[f64]| part.iter().map(|x| x * x).sum::<f64>().sqrt();
-    let (length, mut angle) = (norm(&rows.residual[..rows.lengths]), norm(&rows.residual[rows.lengths..rows.count]));
-    let closure = &model.topology().closures[c];
-    let frames = &model.numbers().closures[c];
-    let A = pos.node(closure.sides[0]) * frames[0];
-    let B = pos.node(closure.sides[1]) * frames[1];
-    let turned_round = match closure.joint {
+    let at = closure_at(model, c, pos);
+    let (A, B) = (&at.A, &at.B);
+    let (mut length, mut angle) = (0.0, 0.0);
+    for row in 0..at.joint.rows() {
+        let kind = row_kind(at.joint, row);
+        *(if kind.is_length() { &mut length } else { &mut angle }) += at.residual(kind).powi(2);
+    }
+    let (length, mut angle) = (f64::sqrt(length), f64::sqrt(angle));
+    let turned_round = match at.joint {
         ClosureJoint::Revolute | ClosureJoint::Cylindrical => A.R.z().dot(&B.R.z()) < 0.0,
         ClosureJoint::Fixed | ClosureJoint::Prismatic => {
             (0..3).map(|k| A.R.column(k).dot(&B.R.column(k))).sum::<f64>() < 1.0

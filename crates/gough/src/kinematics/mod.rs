@@ -6,6 +6,7 @@ mod forward;
 pub mod geometry;
 mod inverse;
 mod modes;
+pub mod motion;
 pub mod newton;
 pub mod platform;
 mod positions;

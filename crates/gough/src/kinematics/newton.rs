@@ -1,12 +1,12 @@
 //! Assembly by Newton's method: joints, and if asked the platform, that close the loops, from any start. `f64` only;
 //! [`polish`] repeats the last step in any scalar.
 
-use super::closure::{joint_twist, movers, rows};
+use super::closure::{closure_at, joint_twist, movers, row_kind};
 use super::positions::{Positions, pose_bodies};
 use crate::description::{Coordinate, Coordinates};
 use crate::linalg::dense::{Matrix, solve_spd, svd};
 use crate::linalg::small::{Dense, PivotOrder};
-use crate::model::{ClosureId, CoordId, LegId, Model, Node};
+use crate::model::{ClosureId, CoordId, CoordKind, LegId, LegPivots, Model, Node};
 use crate::scalar::Real;
 use crate::spatial::{Pose, Rotation, Turn, Twist, Vec3};
 
@@ -144,32 +144,34 @@ pub fn jacobian<S: Real>(model: &Model<S>, unknowns: &Unknowns, length: f64, pos
     let closures = &model.topology().closures;
     let mut first = 0;
     for &c in &unknowns.closures {
-        let rows = rows(model, c, pos);
-        for (side, sign) in closures[c].sides.into_iter().zip([-1.0, 1.0]) {
-            let mut add = |column: usize, V: Twist<S>, k: S| {
-                for i in 0..rows.count {
-                    *out.at_mut(first + i, column) += V.power(rows.wrench[i]) * k * S::lit(sign);
-                }
-            };
-            let on_platform = movers(model, side, &mut |coord, k, body| {
-                if let Some(column) = unknowns.coords.iter().position(|u| *u == coord) {
-                    add(column, joint_twist(model, body, pos), k);
-                }
-            });
-            if on_platform {
-                for (j, &p) in unknowns.platform.iter().enumerate() {
-                    add(unknowns.coords.len() + j, p.twist(&pos.X_WE), S::one());
-                }
-            }
-        }
+        let at = closure_at(model, c, pos);
+        let r = at.B.p - pos.X_WE.p;
         let last = out.cols - 1;
-        for i in 0..rows.count {
-            *out.at_mut(first + i, last) = rows.residual[i];
-            if i < rows.lengths {
-                (0..out.cols).for_each(|j| *out.at_mut(first + i, j) *= scale);
+        for row in 0..at.joint.rows() {
+            let kind = row_kind(at.joint, row);
+            let wrench = at.wrench(kind).at(-r);
+            let i = first + row;
+            for (side, sign) in closures[c].sides.into_iter().zip([-1.0, 1.0]) {
+                let mut add = |column: usize, V: Twist<S>, k: S| {
+                    *out.at_mut(i, column) += V.power(wrench) * k * S::lit(sign);
+                };
+                let on_platform = movers(model, side, &mut |coord, k, body| {
+                    if let Some(column) = unknowns.coords.iter().position(|u| *u == coord) {
+                        add(column, joint_twist(model, body, pos), k);
+                    }
+                });
+                if on_platform {
+                    for (j, &p) in unknowns.platform.iter().enumerate() {
+                        add(unknowns.coords.len() + j, p.twist(&pos.X_WE), S::one());
+                    }
+                }
+            }
+            *out.at_mut(i, last) = at.residual(kind);
+            if kind.is_length() {
+                (0..out.cols).for_each(|j| *out.at_mut(i, j) *= scale);
             }
         }
-        first += rows.count;
+        first += at.joint.rows();
     }
     // Unknowns in units of the length scale or radians.
     let slides = |c: &CoordId| model.topology().coords[*c].slides;
@@ -347,6 +349,60 @@ pub fn pivot_order(model: &Model<f64>, unknowns: &Unknowns, pos: &Positions<f64>
     let mut a = Dense::zeros(row_count(model, unknowns), unknowns.len() + 1);
     jacobian(model, unknowns, model.length(), pos, &mut a);
     PivotOrder::of(&a, unknowns.len(), crate::linalg::RANK_TOLERANCE)
+}
+
+/// Closure rows that give the rates of a leg at a posture: passive joints are eliminated first, then active ones.
+pub fn leg_pivots(model: &Model<f64>, id: LegId, pos: &Positions<f64>) -> LegPivots {
+    let topology = model.topology();
+    let leg = &topology.legs[id];
+    let coords: Vec<CoordId> = leg.coords.iter().collect();
+    let unknowns = Unknowns::of_leg(model, id, &coords);
+    let mut a = Dense::zeros(row_count(model, &unknowns), coords.len() + 1);
+    jacobian(model, &unknowns, model.length(), pos, &mut a);
+    let of_kind = |kind: CoordKind| -> Vec<usize> {
+        let is = |c: &CoordId| topology.coords[*c].kind == kind && !topology.plan.given.contains(c);
+        (0..coords.len()).filter(|j| is(&coords[*j])).collect()
+    };
+    let (passive, active) = (of_kind(CoordKind::Passive), of_kind(CoordKind::Active));
+    let order = PivotOrder::staged(&a, &[&passive, &active], crate::linalg::RANK_TOLERANCE);
+    // Rows of the matrix by closure and row of the closure.
+    let names: Vec<(usize, usize)> = leg
+        .closures
+        .iter()
+        .enumerate()
+        .flat_map(|(k, c)| (0..topology.closures[c].joint.rows()).map(move |row| (k, row)))
+        .collect();
+    let solved = order.cols.iter().filter(|c| passive.contains(c)).count();
+    let rows = order.rows.iter().map(|r| names[*r]).collect();
+    LegPivots::new(rows, order.cols, solved, coords.len(), leg.closures.len())
+}
+
+/// Smallest pivot of a leg's closure rows in an order, lengths scaled; zero when the order does not fit the leg.
+pub fn smallest_pivot(model: &Model<f64>, id: LegId, pivots: &LegPivots, pos: &Positions<f64>) -> f64 {
+    let topology = model.topology();
+    let leg = &topology.legs[id];
+    let coords: Vec<CoordId> = leg.coords.iter().collect();
+    let rows_before =
+        |c: usize| -> usize { leg.closures.iter().take(c).map(|k| topology.closures[k].joint.rows()).sum() };
+    let fits = pivots.by_closure.len() == leg.closures.len()
+        && pivots.place.len() == coords.len()
+        && leg
+            .closures
+            .iter()
+            .zip(&pivots.by_closure)
+            .all(|(c, rows)| rows.iter().all(|r| r.1 < topology.closures[c].joint.rows()));
+    if !fits {
+        return 0.0;
+    }
+    let unknowns = Unknowns::of_leg(model, id, &coords);
+    let mut a = Dense::zeros(row_count(model, &unknowns), coords.len() + 1);
+    jacobian(model, &unknowns, model.length(), pos, &mut a);
+    let n = pivots.cols.len();
+    let row = |i: usize| rows_before(pivots.rows[i].0) + pivots.rows[i].1;
+    let mut square: Vec<f64> = (0..n * n).map(|k| a.at(row(k / n), pivots.cols[k % n])).collect();
+    crate::linalg::small::lu(&mut square, n);
+    let pivot = |i: usize| square[i * n + i].recip().abs();
+    (0..n).map(pivot).fold(f64::INFINITY, |m, x| if x.is_finite() { m.min(x) } else { 0.0 })
 }
 
 /// Whether any closure of the robot touches the platform.

@@ -48,27 +48,37 @@ pub struct PivotOrder {
 impl PivotOrder {
     /// Full pivoting over the first `cols` columns of a scaled matrix; a pivot below `tolerance` of the first ends it.
     pub fn of(a: &Dense<f64>, cols: usize, tolerance: f64) -> Self {
+        let all: Vec<usize> = (0..cols).collect();
+        Self::staged(a, &[&all], tolerance)
+    }
+
+    /// The same over lists of columns, one list after the other.
+    pub fn staged(a: &Dense<f64>, stages: &[&[usize]], tolerance: f64) -> Self {
         let mut a = a.clone();
         let mut order = Self::default();
         let mut first = 0.0;
-        loop {
-            let mut best = (0.0, 0, 0);
-            for i in (0..a.rows).filter(|i| !order.rows.contains(i)) {
-                for j in (0..cols).filter(|j| !order.cols.contains(j)) {
-                    if a.at(i, j).abs() > best.0 {
-                        best = (a.at(i, j).abs(), i, j);
+        for stage in stages {
+            loop {
+                let mut best = (0.0, 0, 0);
+                for i in (0..a.rows).filter(|i| !order.rows.contains(i)) {
+                    for &j in stage.iter().filter(|j| !order.cols.contains(j)) {
+                        // Among equals the first counts, so that legs of one make get one order.
+                        if a.at(i, j).abs() > best.0 * (1.0 + 1e-9) {
+                            best = (a.at(i, j).abs(), i, j);
+                        }
                     }
                 }
+                let (size, i, j) = best;
+                first = f64::max(first, size);
+                if size <= tolerance * first || size == 0.0 {
+                    break;
+                }
+                order.rows.push(i);
+                order.cols.push(j);
+                eliminate_column(&mut a, i, j, |r| order.rows.contains(&r));
             }
-            let (size, i, j) = best;
-            first = f64::max(first, size);
-            if size <= tolerance * first || size == 0.0 {
-                return order;
-            }
-            order.rows.push(i);
-            order.cols.push(j);
-            eliminate_column(&mut a, i, j, |r| order.rows.contains(&r));
         }
+        order
     }
 
     /// Solve for the pivot columns: afterwards the matrix has the unit matrix in pivot rows and columns, so that the
@@ -107,10 +117,81 @@ fn eliminate_column(a: &mut Dense<f64>, i: usize, j: usize, done: impl Fn(usize)
     }
 }
 
+/// Factor an `n × n` matrix, row by row, in place and in the order it stands: `A = L U`, unit lower triangle, reciprocals of
+/// the pivots on the diagonal.
+#[inline(always)]
+pub fn lu<S: Real>(a: &mut [S], n: usize) {
+    for k in 0..n {
+        let r = a[k * n + k].recip();
+        a[k * n + k] = r;
+        for i in k + 1..n {
+            let factor = a[i * n + k] * r;
+            a[i * n + k] = factor;
+            for j in k + 1..n {
+                let x = a[k * n + j];
+                a[i * n + j] -= factor * x;
+            }
+        }
+    }
+}
+
+/// Solve `A x = b` with the factors of [`lu`], in place.
+#[inline(always)]
+pub fn lu_solve<S: Real>(a: &[S], n: usize, b: &mut [S]) {
+    for i in 1..n {
+        let mut x = b[i];
+        for j in 0..i {
+            x -= a[i * n + j] * b[j];
+        }
+        b[i] = x;
+    }
+    for i in (0..n).rev() {
+        let mut x = b[i];
+        for j in i + 1..n {
+            x -= a[i * n + j] * b[j];
+        }
+        b[i] = x * a[i * n + i];
+    }
+}
+
+/// Solve `Aᵀ x = b` with the factors of [`lu`], in place.
+#[inline(always)]
+pub fn lu_solve_transposed<S: Real>(a: &[S], n: usize, b: &mut [S]) {
+    for i in 0..n {
+        let mut x = b[i];
+        for j in 0..i {
+            x -= a[j * n + i] * b[j];
+        }
+        b[i] = x * a[i * n + i];
+    }
+    for i in (0..n).rev() {
+        let mut x = b[i];
+        for j in i + 1..n {
+            x -= a[j * n + i] * b[j];
+        }
+        b[i] = x;
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::scalar::Dual;
+
+    #[test]
+    fn factors_solve_both_ways() {
+        let a = [4.0, 1.0, -2.0, 1.0, 5.0, 0.5, 2.0, -1.0, 3.0];
+        let mut f = a;
+        lu(&mut f, 3);
+        let x = [0.3, -1.2, 0.7];
+        let mut b: Vec<f64> = (0..3).map(|i| (0..3).map(|j| a[3 * i + j] * x[j]).sum()).collect();
+        lu_solve(&f, 3, &mut b);
+        let mut c: Vec<f64> = (0..3).map(|i| (0..3).map(|j| a[3 * j + i] * x[j]).sum()).collect();
+        lu_solve_transposed(&f, 3, &mut c);
+        for k in 0..3 {
+            assert!((b[k] - x[k]).abs() < 1e-15 && (c[k] - x[k]).abs() < 1e-15);
+        }
+    }
 
     fn sample<S: Real>() -> Dense<S> {
         // Columns: two unknowns, then a right-hand side; the third row is the sum of the others.

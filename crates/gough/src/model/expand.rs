@@ -1,7 +1,7 @@
 //! Rows of the file become bodies with one-freedom joints: U, S, C, H and Pi are taken apart, couplings resolved, legs found.
 
 use super::ids::{BodyId, CoordId, Id, Ids, LegId, Per, PerBody, PerClosure, PerCoord, PerLeg};
-use super::topology::{Anchor, Body, Closure, Coord, CoordKind, JointKind, Leg, Node, Range};
+use super::topology::{Anchor, Body, Closure, Coord, CoordKind, JointKind, Leg, Node, Range, SidePath};
 use crate::description::{ClosureJoint, Description, Diagnostic, Fault, Formula, Joint, Span};
 use std::collections::{HashMap, HashSet};
 
@@ -108,7 +108,21 @@ impl Layout {
             for b in self.legs[leg].bodies.iter() {
                 self.bodies[b].anchor = self.legs[leg].anchor(self.bodies[b].parent);
             }
+            for c in self.legs[leg].closures.iter() {
+                self.closures[c].paths = self.closures[c].sides.map(|side| self.path(leg, side));
+            }
         }
+    }
+
+    /// The bodies of a leg that move a node.
+    fn path(&self, leg: LegId, node: Node) -> SidePath {
+        let anchor = self.legs[leg].anchor(node);
+        let (mut bodies, mut root) = (Vec::new(), anchor);
+        while let Anchor::Body(b) = root {
+            bodies.push(b);
+            root = self.legs[leg].anchor(self.bodies[BodyId::new(self.legs[leg].bodies.range().start + b)].parent);
+        }
+        SidePath { anchor, bodies, root }
     }
 
     /// Coordinates leg by leg, then the coefficients of the joints that have none of their own.
@@ -311,6 +325,11 @@ fn substitute(terms: &[(BodyId, Formula)], tied: &Tied) -> Vec<(BodyId, Formula)
     sum
 }
 
+/// Until legs are known.
+fn no_paths() -> [SidePath; 2] {
+    [0, 1].map(|_| SidePath { anchor: Anchor::World, bodies: Vec::new(), root: Anchor::World })
+}
+
 fn closures(
     d: &Description,
     names: &HashMap<String, BodyId>,
@@ -322,7 +341,15 @@ fn closures(
         let (a, b) = (&c.a.body.text, &c.b.body.text);
         let name = c.name.as_ref().map_or_else(|| format!("{} ({a} - {b})", c.joint.word()), |n| n.text.clone());
         let sides = [node(a, names), node(b, names)];
-        closures.push(Closure { name, joint: c.joint, sides, leg: LegId::new(0), tool: false, span: c.span });
+        closures.push(Closure {
+            name,
+            joint: c.joint,
+            sides,
+            paths: no_paths(),
+            leg: LegId::new(0),
+            tool: false,
+            span: c.span,
+        });
         rows.push(Some(r));
     }
     if let Some(tool) = tool {
@@ -330,6 +357,7 @@ fn closures(
             name: "the tool point".to_owned(),
             joint: ClosureJoint::Spherical,
             sides: [Node::Body(tool), Node::Platform],
+            paths: no_paths(),
             leg: LegId::new(0),
             tool: true,
             span: Span::default(),

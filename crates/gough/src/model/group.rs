@@ -1,11 +1,13 @@
 //! Legs of the same make side by side in SIMD lanes: one posture of a robot with equal legs for the price of one leg.
 
 use super::Model;
-use super::ids::LegId;
+use super::ids::{Id, LegId};
 use super::numbers::BodyNumbers;
-use super::plan::Block;
-use super::topology::{Anchor, JointKind, Topology};
+use super::plan::{Block, LegPivots};
+use super::topology::{Anchor, JointKind, SidePath, Topology};
+use crate::description::ClosureJoint;
 use crate::scalar::{LANES, Lanes, lanes};
+use crate::spatial::Pose;
 
 /// Up to four legs that differ in numbers only.
 #[derive(Clone, Debug)]
@@ -14,6 +16,8 @@ pub struct Group {
     pub legs: Vec<LegId>,
     /// Numbers of their bodies, one leg per lane.
     pub bodies: Vec<BodyNumbers<Lanes>>,
+    /// Frames of the sides of their closures, one leg per lane.
+    pub closures: Vec<[Pose<Lanes>; 2]>,
     /// Their blocks, one leg per lane.
     pub blocks: Vec<Block<Lanes>>,
 }
@@ -33,7 +37,9 @@ type BodyMake = (Anchor, JointKind, Option<usize>, Vec<(usize, Option<f64>)>);
 struct Make {
     bodies: Vec<BodyMake>,
     slides: Vec<(bool, bool)>,
+    closures: Vec<(ClosureJoint, [SidePath; 2])>,
     blocks: Vec<Block<f64>>,
+    pivots: Option<LegPivots>,
 }
 
 fn make(model: &Model<f64>, topology: &Topology, id: LegId) -> Make {
@@ -45,7 +51,9 @@ fn make(model: &Model<f64>, topology: &Topology, id: LegId) -> Make {
     Make {
         bodies: leg.bodies.iter().map(body).collect(),
         slides: leg.coords.iter().map(|c| (c.slides, c.counted)).collect(),
+        closures: leg.closures.iter().map(|c| (c.joint, c.paths.clone())).collect(),
         blocks: model.leg_blocks(id).iter().map(|b| b.map(&mut |_| 0.0)).collect(),
+        pivots: topology.plan.pivots_of_leg.as_slice().get(id.index()).cloned(),
     }
 }
 
@@ -75,6 +83,7 @@ fn pack(model: &Model<f64>, legs: &[LegId]) -> Group {
     let topology = model.topology();
     let lane_leg = |k: usize| legs[k.min(legs.len() - 1)];
     let bodies = |id: LegId| model.numbers().bodies.slice(topology.legs[id].bodies);
+    let closures = |id: LegId| model.numbers().closures.slice(topology.legs[id].closures);
     let blocks = |id: LegId| model.leg_blocks(id);
     // The numbers of each leg in the order in which `map` meets them.
     let numbers: [Vec<f64>; LANES] = std::array::from_fn(|k| {
@@ -84,6 +93,7 @@ fn pack(model: &Model<f64>, legs: &[LegId]) -> Group {
             x
         };
         bodies(lane_leg(k)).iter().for_each(|b| drop(b.map(&mut note)));
+        closures(lane_leg(k)).iter().flatten().for_each(|X| _ = X.map(&mut note));
         blocks(lane_leg(k)).iter().for_each(|b| drop(b.map(&mut note)));
         list
     });
@@ -95,6 +105,7 @@ fn pack(model: &Model<f64>, legs: &[LegId]) -> Group {
     Group {
         legs: legs.to_vec(),
         bodies: bodies(legs[0]).iter().map(|b| b.map(&mut next)).collect(),
+        closures: closures(legs[0]).iter().map(|[a, b]| [a.map(&mut next), b.map(&mut next)]).collect(),
         blocks: blocks(legs[0]).iter().map(|b| b.map(&mut next)).collect(),
     }
 }

@@ -18,9 +18,9 @@ pub use chain::{Edge, Element, Hop, Motion, Path};
 pub use group::Group;
 pub use ids::{BodyId, ClosureId, CoordId, Id, Ids, LegId, Per, PerBody, PerClosure, PerCoord, PerLeg};
 pub use numbers::{BodyNumbers, Numbers};
-pub use plan::{Block, BlockPlan, Cross, Method, Plan, Recipe, Root, Slot, Step};
+pub use plan::{Block, BlockPlan, Cross, LegPivots, Method, Plan, Recipe, Root, Slot, Step};
 pub use topology::{
-    Anchor, Body, Closure, Coord, CoordKind, JointKind, Leg, LegStructure, Node, Platform, Range, Topology,
+    Anchor, Body, Closure, Coord, CoordKind, JointKind, Leg, LegStructure, Node, Platform, Range, SidePath, Topology,
 };
 
 use crate::description::{Coordinate, Coordinates, Description, Diagnostic, Fault, Parameter};
@@ -116,6 +116,12 @@ impl Model<f64> {
     pub fn made_careful(mut self) -> Self {
         Arc::make_mut(&mut self.topology).plan.careful = true;
         self
+    }
+
+    /// The same model with the closure rows that give the rates of each leg.
+    pub fn with_leg_pivots(mut self, legs: PerLeg<LegPivots>) -> Self {
+        Arc::make_mut(&mut self.topology).plan.pivots_of_leg = legs;
+        self.grouped()
     }
 
     /// The same model with pivot orders: of each block, and of the whole inverse problem.

@@ -5,7 +5,7 @@
 //! their constants in the model's scalar, and the square roots they take have a sign from the working mode.
 
 use super::chain::{Constants, Edge, Element, Motion, Path, constants, elements, hinge_on, meeting, on_z};
-use super::ids::{BodyId, CoordId, LegId, PerBody, PerClosure};
+use super::ids::{BodyId, CoordId, LegId, PerBody, PerClosure, PerLeg};
 use super::numbers::Numbers;
 use super::topology::{Anchor, Body, Closure, Leg, Node};
 use crate::linalg::small::PivotOrder;
@@ -25,8 +25,38 @@ pub struct Plan {
     pub solve_platform: bool,
     /// Pivots of all closures over those coordinates and all joints, lengths scaled.
     pub pivots: PivotOrder,
+    /// Which closure rows give the rates of each leg.
+    pub pivots_of_leg: PerLeg<LegPivots>,
     /// Legs that reach do not by themselves close all loops: closures are checked at every posture.
     pub careful: bool,
+}
+
+/// Closure rows that give the rates of a leg, in the order of elimination: passive joints first, then active ones.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct LegPivots {
+    /// Closure of the leg and row of that closure, per pivot.
+    pub rows: Vec<(usize, usize)>,
+    /// Coordinate of the leg, per pivot.
+    pub cols: Vec<usize>,
+    /// How many of the pivots are passive joints.
+    pub passive: usize,
+    /// Per closure of the leg: place among the pivots and row, for each of its pivot rows.
+    pub by_closure: Vec<Vec<(usize, usize)>>,
+    /// Per coordinate of the leg: its place among the pivots, if it has one.
+    pub place: Vec<Option<usize>>,
+    /// Coordinates of the leg that its closures leave open: their rates are given.
+    pub free: Vec<usize>,
+}
+
+impl LegPivots {
+    /// From rows and coordinates in the order of elimination.
+    pub fn new(rows: Vec<(usize, usize)>, cols: Vec<usize>, passive: usize, coords: usize, closures: usize) -> Self {
+        let of = |c: usize| rows.iter().enumerate().filter(|(_, r)| r.0 == c).map(|(i, r)| (i, r.1)).collect();
+        let by_closure = (0..closures).map(of).collect();
+        let place: Vec<Option<usize>> = (0..coords).map(|c| cols.iter().position(|k| *k == c)).collect();
+        let free = (0..coords).filter(|c| place[*c].is_none()).collect();
+        Self { rows, cols, passive, by_closure, place, free }
+    }
 }
 
 /// One block.

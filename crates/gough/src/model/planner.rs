@@ -3,7 +3,7 @@
 
 use super::chain::{Edge, Hop, Path, constants, elements, hinge_on};
 use super::expand::Layout;
-use super::ids::{BodyId, CoordId, LegId};
+use super::ids::{BodyId, CoordId, LegId, PerLeg};
 use super::numbers::Numbers;
 use super::plan::{BlockPlan, Method, Plan, Recipe};
 use super::recognise::{Chain, Recognised};
@@ -25,7 +25,15 @@ pub(super) fn plan(layout: &Layout, numbers: &Numbers<f64>, coordinates: &Coordi
     let solve_platform = matches!(coordinates, Coordinates::Some(_));
     let newton = inverse.iter().any(|b| matches!(b.method, Method::Newton { .. }));
     let careful = solve_platform || newton;
-    Plan { inverse, forward, given, solve_platform, pivots: PivotOrder::default(), careful }
+    Plan {
+        inverse,
+        forward,
+        given,
+        solve_platform,
+        pivots: PivotOrder::default(),
+        pivots_of_leg: PerLeg::default(),
+        careful,
+    }
 }
 
 struct Planner<'a> {

@@ -74,6 +74,17 @@ pub struct Coord {
     pub counted: bool,
 }
 
+/// A side of a closure, seen from its leg.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct SidePath {
+    /// What it is on.
+    pub anchor: Anchor,
+    /// Bodies of the leg from there down to the root; empty when it is not on a body of the leg.
+    pub bodies: Vec<usize>,
+    /// What the lowest of them stands on; the anchor itself when there are none.
+    pub root: Anchor,
+}
+
 /// Lowest and highest coordinate of a joint.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Range {
@@ -122,6 +133,8 @@ pub struct Closure {
     pub joint: ClosureJoint,
     /// Both sides.
     pub sides: [Node; 2],
+    /// Both sides seen from the leg: where each is, and the bodies that move it.
+    pub paths: [SidePath; 2],
     /// The leg it belongs to.
     pub leg: LegId,
     /// It ties the tool point to the platform coordinates.
@@ -227,6 +240,8 @@ pub struct LegStructure<'a> {
     pub bodies: &'a [Body],
     /// Its coordinates.
     pub coords: &'a [Coord],
+    /// Its closures.
+    pub closures: &'a [Closure],
     /// Number of its first coordinate.
     pub first_coord: usize,
 }
@@ -246,6 +261,7 @@ impl Topology {
         LegStructure {
             bodies: self.bodies.slice(leg.bodies),
             coords: self.coords.slice(leg.coords),
+            closures: self.closures.slice(leg.closures),
             first_coord: leg.coords.range().start,
         }
     }

@@ -105,6 +105,12 @@ impl<S: Real> Accel<S> {
 
 macro_rules! linear {
     ($type:ident, $a:ident, $b:ident) => {
+        impl<S: Real> $type<S> {
+            /// The same in another scalar, number by number.
+            pub fn map<T: Real>(&self, f: &mut dyn FnMut(S) -> T) -> $type<T> {
+                $type { $a: self.$a.map(&mut *f), $b: self.$b.map(f) }
+            }
+        }
         impl<S: Real> Add for $type<S> {
             type Output = Self;
             #[inline]
