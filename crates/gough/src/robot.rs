@@ -104,6 +104,8 @@ fn compile(model: Model<f64>) -> Result<Compiled, Vec<Diagnostic>> {
     let (mobility, generic) = mobility(&model, &postures);
     check_claim(&model, &generic, &mobility).map_err(|d| vec![d])?;
     let model = with_leg_pivots(model, &postures);
+    let matrices = crate::kinematics::matrices::plan(&model, &postures);
+    let model = model.with_matrix_plan(matrices);
     Ok((model, home, mobility))
 }
 

@@ -3,9 +3,9 @@
 
 mod common;
 
-use common::{random, random_pose, robot};
+use common::{all_robots, random, random_pose, robot};
 use gough::Robot;
-use gough::description::{Coordinate, Options};
+use gough::description::Coordinate;
 use gough::kinematics::geometry::close;
 use gough::kinematics::platform::{coordinates, pose_with};
 use gough::kinematics::{JointPosition, Positions, Posture, WorkingMode, inverse};
@@ -14,21 +14,6 @@ use gough::scalar::{Dual, Expr, LANES, Lanes, Real, lane, lanes, trace};
 use gough::spatial::orientation::from_rpy;
 use gough::spatial::{Mat3, Pose, Rotation, vec3};
 use rand::RngExt;
-
-/// Robots with what the shipped ones lack: dependent platform coordinates, and legs without closed form.
-fn extra_robots() -> Vec<Robot> {
-    ["3-prs", "3-upu", "bent-leg", "3-rrr-spherical", "redundant"]
-        .map(|name| {
-            let path = format!("{}/tests/robots/{name}.toml", env!("CARGO_MANIFEST_DIR"));
-            let text = std::fs::read_to_string(path).unwrap();
-            Robot::from_toml(name, &text, &Options::default(), None).unwrap_or_else(|e| panic!("{e}"))
-        })
-        .into()
-}
-
-fn all_robots() -> Vec<Robot> {
-    gough::robots::names().map(robot).chain(extra_robots()).collect()
-}
 
 /// Postures in all modes, also those that nobody named.
 fn postures(robot: &Robot, count: usize, seed: u64) -> Vec<Posture> {

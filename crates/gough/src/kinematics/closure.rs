@@ -149,13 +149,20 @@ pub fn joint_twist<S: Real>(model: &Model<S>, b: BodyId, pos: &Positions<S>) -> 
 }
 
 /// What moves a node: calls `joint` with every coordinate between the node and its root, its rate's coefficient and the
-/// body whose joint it moves; the answer is whether the root is the platform.
-pub fn movers<S: Real>(model: &Model<S>, node: Node, joint: &mut dyn FnMut(CoordId, S, BodyId)) -> bool {
+/// body whose joint it moves; the answer is whether the root is the platform, or the body `platform` that stands for it.
+#[inline]
+pub fn movers<S: Real>(
+    model: &Model<S>,
+    node: Node,
+    platform: Option<BodyId>,
+    joint: &mut dyn FnMut(CoordId, S, BodyId),
+) -> bool {
     let mut at = node;
     loop {
         match at {
             Node::World => return false,
             Node::Platform => return true,
+            Node::Body(b) if platform == Some(b) => return true,
             Node::Body(b) => {
                 let body = &model.topology().bodies[b];
                 if let Some(c) = body.coord {

@@ -51,6 +51,13 @@ pub enum SolveError {
         /// What remains.
         residual: f64,
     },
+    /// Rates are asked for where they are not determined.
+    Singular {
+        /// The leg, when one is to blame.
+        leg: Option<String>,
+        /// Which singularity: `type1`, `type2`, `lpjts` or `constraint`.
+        kind: &'static str,
+    },
     /// The name is no working mode of the robot.
     UnknownMode {
         /// The name.
@@ -80,6 +87,7 @@ impl SolveError {
             SolveError::NoAssembly { .. } => "no-assembly",
             SolveError::NotClosed { .. } => "not-closed",
             SolveError::NotConverged { .. } => "not-converged",
+            SolveError::Singular { kind, .. } => kind,
             SolveError::UnknownMode { .. } => "unknown-mode",
             SolveError::WrongCount { .. } => "wrong-count",
         }
@@ -121,6 +129,19 @@ impl fmt::Display for SolveError {
                 f,
                 "no posture found after {iterations} steps, residual {residual:.3e}; the pose may be out of reach or singular"
             ),
+            SolveError::Singular { leg, kind } => {
+                let of = leg.as_ref().map_or_else(String::new, |l| format!(" of leg {l}"));
+                let what = match *kind {
+                    "type1" => "Type 1 singularity",
+                    "type2" => "Type 2 singularity",
+                    "lpjts" => "singularity of the passive joints (LPJTS)",
+                    _ => "constraint singularity",
+                };
+                write!(
+                    f,
+                    "the posture is a {what}{of}: rates are not determined; ask `singularities` what moves freely"
+                )
+            }
             SolveError::UnknownMode { mode, reason } => write!(f, "`{mode}` is no working mode: {reason}"),
             SolveError::WrongCount { what, expected, found } => write!(f, "expected {expected} {what}, found {found}"),
         }

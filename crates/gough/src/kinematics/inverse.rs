@@ -98,7 +98,8 @@ pub fn inverse_in<'d>(
     pos.X_WE = *pose;
     let plan = &model.topology().plan;
     let in_lanes = !plan.careful && !model.groups().is_empty();
-    if !(in_lanes && solve_groups(model, &mode.signs, 1e-9 * model.size(), pos)) {
+    pos.in_lanes = in_lanes && solve_groups(model, &mode.signs, 1e-9 * model.size(), pos);
+    if !pos.in_lanes {
         leg_by_leg(model, mode, pos)?;
     }
     check_ranges(model, pos)?;

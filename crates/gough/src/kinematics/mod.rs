@@ -5,6 +5,8 @@ mod error;
 mod forward;
 pub mod geometry;
 mod inverse;
+pub mod jacobians;
+pub mod matrices;
 mod modes;
 pub mod motion;
 pub mod newton;

@@ -6,13 +6,18 @@
 //! right. The same matrix, factored once, gives the accelerations, with what the velocities contribute on the right.
 
 use super::closure::{ClosureAt, RowKind, leg_axes, row_kind};
-use super::positions::{Frames, LegPositions, Positions, pose_body};
+use super::error::SolveError;
+use super::inverse::inverse_in;
+use super::matrices::{self, Matrices};
+use super::modes::WorkingMode;
+use super::newton;
+use super::positions::{Frames, LegPositions, Positions, pose_bodies, pose_body};
 use crate::linalg::small::{lu, lu_solve};
 use crate::model::{
     Anchor, BodyNumbers, Closure, JointKind, Leg, LegId, LegPivots, LegStructure, Model, PerBody, PerCoord, PerLeg,
     SidePath,
 };
-use crate::scalar::{Lanes, Real, lane};
+use crate::scalar::{LANES, Lanes, Real, lane};
 use crate::spatial::{Accel, Pose, Rotation, Twist, Vec3};
 use std::ops::Range;
 
@@ -164,12 +169,138 @@ impl<S: Real> Motion<S> {
     }
 }
 
+/// A pivot smaller than this, without unit, is met again in an order of its own posture.
+const POOR_PIVOT: f64 = 1e-2;
+
+/// A leg whose best pivots are smaller than this is singular.
+const SINGULAR_PIVOT: f64 = 1e-7;
+
+/// Posture, rates and accelerations of all joints for a platform pose, twist and acceleration in the platform's independent
+/// components, in memory that is already there. Rates of joints that the pose leaves open (kinematic redundancy) are taken
+/// from `motion`. Nothing is allocated where [`inverse_in`] allocates nothing, except near singularities of a leg.
+pub fn move_in(
+    model: &Model<f64>,
+    pose: &Pose<f64>,
+    mode: &WorkingMode,
+    t_r: &[f64],
+    td_r: &[f64],
+    pos: &mut Positions<f64>,
+    motion: &mut Motion<f64>,
+) -> Result<(), SolveError> {
+    inverse_in(model, pose, mode, pos)?;
+    move_from(model, t_r, td_r, pos, motion)
+}
+
+/// The same from a posture that [`inverse_in`] has left in `pos`.
+pub fn move_from(
+    model: &Model<f64>,
+    t_r: &[f64],
+    td_r: &[f64],
+    pos: &mut Positions<f64>,
+    motion: &mut Motion<f64>,
+) -> Result<(), SolveError> {
+    let platform = &model.topology().platform;
+    let n = platform.independent.len();
+    for (what, given) in [("components of the twist", t_r), ("components of the acceleration", td_r)] {
+        if given.len() != n {
+            return Err(SolveError::WrongCount { what, expected: n, found: given.len() });
+        }
+    }
+    if !platform.dependent.is_empty() {
+        return move_dependent(model, t_r, td_r, pos, motion);
+    }
+    motion.V_WE = scatter(model, t_r);
+    let A = scatter(model, td_r);
+    motion.A_WE = Accel { a: A.v, alpha: A.w };
+    let good = if pos.in_lanes {
+        move_groups(model, pos, motion)
+    } else {
+        pose_bodies(model, pos);
+        velocities(model, pos, motion);
+        accelerations(model, pos, motion);
+        is_well_founded(model, motion)
+    };
+    if good { Ok(()) } else { move_carefully(model, pos, motion) }
+}
+
+/// Independent components in their places.
+fn scatter(model: &Model<f64>, x: &[f64]) -> Twist<f64> {
+    let mut all = [0.0; 6];
+    for (c, x) in model.topology().platform.independent.iter().zip(x) {
+        all[c.index()] = *x;
+    }
+    Twist::from_array(all)
+}
+
+/// A platform some of whose components follow from the closures: `t_p = Ψ_t t_r`, `ṫ_p = Ψ_t ṫ_r + Ψ̇_t t_r`, (7.160).
+fn move_dependent(
+    model: &Model<f64>,
+    t_r: &[f64],
+    td_r: &[f64],
+    pos: &mut Positions<f64>,
+    motion: &mut Motion<f64>,
+) -> Result<(), SolveError> {
+    pose_bodies(model, pos);
+    pos.in_lanes = false;
+    let plan = matrices::plan_at(model, pos);
+    if plan.platform.rows.len() < plan.dependent {
+        return Err(SolveError::Singular { leg: None, kind: "constraint" });
+    }
+    let mut m = Matrices::new(model, &plan);
+    matrices::assemble(model, &plan, pos, None, &mut m);
+    let six = |x: &[f64]| Twist::from_array(std::array::from_fn(|i| x[i]));
+    motion.V_WE = six(&m.Psi_t.apply(t_r));
+    motion.A_WE = Accel::zero();
+    move_carefully(model, pos, motion)?;
+    matrices::assemble(model, &plan, pos, Some(motion), &mut m);
+    let A = six(&m.Psi_t.apply(td_r)) + six(&m.Psi_t_dot_t_r);
+    motion.A_WE = Accel { a: A.v, alpha: A.w };
+    move_carefully(model, pos, motion)
+}
+
+/// Rates and accelerations in a pivot order made for the posture; a leg that has none is singular.
+fn move_carefully(model: &Model<f64>, pos: &mut Positions<f64>, motion: &mut Motion<f64>) -> Result<(), SolveError> {
+    pose_bodies(model, pos);
+    let topology = model.topology();
+    let pivots: PerLeg<LegPivots> = topology.legs.map(|id, _| newton::leg_pivots(model, id, pos));
+    for (id, own) in pivots.iter() {
+        let planned = &topology.plan.pivots_of_leg[id];
+        let singular = |kind| Err(SolveError::Singular { leg: Some(topology.legs[id].name.clone()), kind });
+        let small = newton::smallest_pivot(model, id, own, pos) < SINGULAR_PIVOT;
+        if own.passive < planned.passive {
+            return singular("lpjts");
+        }
+        if own.cols.len() < planned.cols.len() || small {
+            return singular("type1");
+        }
+    }
+    velocities_by(model, &pivots, pos, motion);
+    for_legs(model, &pivots, pos, motion, &mut leg_accelerations);
+    let finite = |list: &PerCoord<f64>| list.values().all(|x| x.is_finite());
+    if finite(&motion.rates) && finite(&motion.accels) {
+        Ok(())
+    } else {
+        Err(SolveError::Singular { leg: None, kind: "type1" })
+    }
+}
+
+/// Whether no leg met a poor pivot.
+fn is_well_founded(model: &Model<f64>, motion: &Motion<f64>) -> bool {
+    let topology = model.topology();
+    topology.plan.pivots_of_leg.iter().all(|(id, pivots)| {
+        let (first, n) = (motion.places[id].start, pivots.cols.len());
+        (0..n).all(|i| motion.factors[first + i * n + i].abs() * POOR_PIVOT < pivots.scales[i])
+    })
+}
+
 /// Rates and accelerations of all joints on `f64` for a robot whose legs are alike, four legs at a time, after
-/// [`solve_groups`](super::geometry::solve_groups). Twists and accelerations of bodies stay in the lanes.
-pub fn move_groups(model: &Model<f64>, pos: &mut Positions<f64>, motion: &mut Motion<f64>) {
+/// [`solve_groups`](super::geometry::solve_groups). Twists and accelerations of bodies stay in the lanes. Whether no
+/// leg met a poor pivot.
+fn move_groups(model: &Model<f64>, pos: &mut Positions<f64>, motion: &mut Motion<f64>) -> bool {
     let topology = model.topology();
     let X_WE = pos.X_WE.map(&mut |x| Lanes::lit(x));
     let (V_WE, A_WE) = (motion.V_WE.map(&mut |x| Lanes::lit(x)), motion.A_WE.map(&mut |x| Lanes::lit(x)));
+    let mut good = true;
     for ((group, legs), own) in model.groups().iter().zip(&mut pos.lanes).zip(&mut motion.lanes) {
         let first = group.legs[0];
         let structure = topology.structure(&topology.legs[first]);
@@ -183,6 +314,11 @@ pub fn move_groups(model: &Model<f64>, pos: &mut Positions<f64>, motion: &mut Mo
         }
         let mut own = own.part();
         factor(structure, numbers, pivots, roots, &part, &mut own);
+        let n = pivots.cols.len();
+        for i in 0..n {
+            let pivot = own.factors[i * n + i].abs() * Lanes::lit(POOR_PIVOT);
+            good &= (0..LANES).all(|k| lane(pivot, k) < pivots.scales[i]);
+        }
         leg_rates(structure, numbers, pivots, roots, &part, &mut own);
         leg_accelerations(structure, numbers, pivots, roots, &part, &mut own);
         for (k, id) in group.legs.iter().enumerate() {
@@ -191,11 +327,21 @@ pub fn move_groups(model: &Model<f64>, pos: &mut Positions<f64>, motion: &mut Mo
             motion.accels.slice_mut(coords).iter_mut().zip(&*own.accels).for_each(|(x, four)| *x = lane(*four, k));
         }
     }
+    good
 }
 
 /// Rates of all joints and twists of all bodies for the platform twist in `motion`; bodies must be posed.
 pub fn velocities<S: Real>(model: &Model<S>, pos: &mut Positions<S>, motion: &mut Motion<S>) {
-    for_legs(model, pos, motion, &mut |leg, numbers, pivots, roots, pos, motion| {
+    velocities_by(model, &model.topology().plan.pivots_of_leg, pos, motion);
+}
+
+fn velocities_by<S: Real>(
+    model: &Model<S>,
+    pivots: &PerLeg<LegPivots>,
+    pos: &mut Positions<S>,
+    motion: &mut Motion<S>,
+) {
+    for_legs(model, pivots, pos, motion, &mut |leg, numbers, pivots, roots, pos, motion| {
         factor(leg, numbers, pivots, roots, pos, motion);
         leg_rates(leg, numbers, pivots, roots, pos, motion);
     });
@@ -203,7 +349,7 @@ pub fn velocities<S: Real>(model: &Model<S>, pos: &mut Positions<S>, motion: &mu
 
 /// Accelerations of all joints and bodies for the platform acceleration in `motion`; [`velocities`] must have run.
 pub fn accelerations<S: Real>(model: &Model<S>, pos: &mut Positions<S>, motion: &mut Motion<S>) {
-    for_legs(model, pos, motion, &mut leg_accelerations);
+    for_legs(model, &model.topology().plan.pivots_of_leg, pos, motion, &mut leg_accelerations);
 }
 
 type LegStep<'f, S> = &'f mut dyn FnMut(
@@ -215,7 +361,13 @@ type LegStep<'f, S> = &'f mut dyn FnMut(
     &mut LegMotion<'_, S>,
 );
 
-fn for_legs<S: Real>(model: &Model<S>, pos: &mut Positions<S>, motion: &mut Motion<S>, step: LegStep<'_, S>) {
+fn for_legs<S: Real>(
+    model: &Model<S>,
+    pivots: &PerLeg<LegPivots>,
+    pos: &mut Positions<S>,
+    motion: &mut Motion<S>,
+    step: LegStep<'_, S>,
+) {
     let topology = model.topology();
     for &id in &topology.order {
         let leg = &topology.legs[id];
@@ -225,7 +377,7 @@ fn for_legs<S: Real>(model: &Model<S>, pos: &mut Positions<S>, motion: &mut Moti
         };
         let (part, frames) = pos.split(leg, (0..0, 0..0));
         let (mut own, roots) = motion.split(id, leg, frames);
-        step(topology.structure(leg), numbers, &topology.plan.pivots_of_leg[id], roots, &part, &mut own);
+        step(topology.structure(leg), numbers, &pivots[id], roots, &part, &mut own);
     }
 }
 

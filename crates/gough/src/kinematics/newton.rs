@@ -155,7 +155,7 @@ pub fn jacobian<S: Real>(model: &Model<S>, unknowns: &Unknowns, length: f64, pos
                 let mut add = |column: usize, V: Twist<S>, k: S| {
                     *out.at_mut(i, column) += V.power(wrench) * k * S::lit(sign);
                 };
-                let on_platform = movers(model, side, &mut |coord, k, body| {
+                let on_platform = movers(model, side, None, &mut |coord, k, body| {
                     if let Some(column) = unknowns.coords.iter().position(|u| *u == coord) {
                         add(column, joint_twist(model, body, pos), k);
                     }
@@ -373,8 +373,15 @@ pub fn leg_pivots(model: &Model<f64>, id: LegId, pos: &Positions<f64>) -> LegPiv
         .flat_map(|(k, c)| (0..topology.closures[c].joint.rows()).map(move |row| (k, row)))
         .collect();
     let solved = order.cols.iter().filter(|c| passive.contains(c)).count();
-    let rows = order.rows.iter().map(|r| names[*r]).collect();
-    LegPivots::new(rows, order.cols, solved, coords.len(), leg.closures.len())
+    let rows: Vec<(usize, usize)> = order.rows.iter().map(|r| names[*r]).collect();
+    let scale = |(row, col): (&(usize, usize), &usize)| {
+        let closure = leg.closures.iter().nth(row.0).map(|c| topology.closures[c].joint);
+        let is_length = closure.is_some_and(|joint| row_kind(joint, row.1).is_length());
+        let slides = topology.coords[coords[*col]].slides;
+        (if is_length { 1.0 / model.length() } else { 1.0 }) * (if slides { model.length() } else { 1.0 })
+    };
+    let scales = rows.iter().zip(&order.cols).map(scale).collect();
+    LegPivots::new(rows, order.cols, scales, solved, coords.len(), leg.closures.len())
 }
 
 /// Smallest pivot of a leg's closure rows in an order, lengths scaled; zero when the order does not fit the leg.

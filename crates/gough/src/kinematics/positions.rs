@@ -64,6 +64,8 @@ pub struct Positions<S: Real> {
     places: PerLeg<(Range<usize>, Range<usize>)>,
     /// Legs side by side in lanes.
     pub(super) lanes: Vec<LaneLegs>,
+    /// The lanes hold the posture.
+    pub(super) in_lanes: bool,
 }
 
 /// Positions of up to four legs, one per lane.
@@ -175,6 +177,7 @@ impl<S: Real> Positions<S> {
             chain: vec![JointPosition::zero(); longest],
             outside: Vec::with_capacity(topology.legs.values().map(|l| l.outside.len()).max().unwrap_or(0)),
             places,
+            in_lanes: false,
             lanes: model.groups().iter().map(|g| LaneLegs::new(g, topology.legs[g.legs[0]].coords.len())).collect(),
         }
     }

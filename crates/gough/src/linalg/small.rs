@@ -31,6 +31,55 @@ impl<S: Real> Dense<S> {
         &mut self.data[i * self.cols + j]
     }
 
+    /// The product `self · right`, into `out`.
+    pub fn times_in(&self, right: &Self, out: &mut Self) {
+        for i in 0..self.rows {
+            for j in 0..right.cols {
+                *out.at_mut(i, j) = (0..self.cols).fold(S::zero(), |sum, k| sum + self.at(i, k) * right.at(k, j));
+            }
+        }
+    }
+
+    /// The product `self · right`.
+    pub fn times(&self, right: &Self) -> Self {
+        let mut out = Self::zeros(self.rows, right.cols);
+        self.times_in(right, &mut out);
+        out
+    }
+
+    /// The unit matrix.
+    pub fn identity(n: usize) -> Self {
+        let mut out = Self::zeros(n, n);
+        (0..n).for_each(|i| *out.at_mut(i, i) = S::one());
+        out
+    }
+
+    /// The difference.
+    pub fn minus(mut self, other: &Self) -> Self {
+        self.data.iter_mut().zip(&other.data).for_each(|(x, y)| *x -= *y);
+        self
+    }
+
+    /// The product with a column.
+    pub fn apply(&self, x: &[S]) -> Vec<S> {
+        (0..self.rows).map(|i| (0..self.cols).fold(S::zero(), |sum, k| sum + self.at(i, k) * x[k])).collect()
+    }
+
+    /// Rows for columns.
+    pub fn transposed(&self) -> Self {
+        let mut out = Self::zeros(self.cols, self.rows);
+        for i in 0..self.rows {
+            (0..self.cols).for_each(|j| *out.at_mut(j, i) = self.at(i, j));
+        }
+        out
+    }
+
+    /// Every entry multiplied.
+    pub fn scaled(mut self, k: S) -> Self {
+        self.data.iter_mut().for_each(|x| *x *= k);
+        self
+    }
+
     /// Set all entries to zero.
     pub fn clear(&mut self) {
         self.data.fill(S::zero());
@@ -46,6 +95,11 @@ pub struct PivotOrder {
 }
 
 impl PivotOrder {
+    /// Down the diagonal: for definite matrices.
+    pub fn natural(n: usize) -> Self {
+        Self { rows: (0..n).collect(), cols: (0..n).collect() }
+    }
+
     /// Full pivoting over the first `cols` columns of a scaled matrix; a pivot below `tolerance` of the first ends it.
     pub fn of(a: &Dense<f64>, cols: usize, tolerance: f64) -> Self {
         let all: Vec<usize> = (0..cols).collect();

@@ -18,7 +18,10 @@ pub use chain::{Edge, Element, Hop, Motion, Path};
 pub use group::Group;
 pub use ids::{BodyId, ClosureId, CoordId, Id, Ids, LegId, Per, PerBody, PerClosure, PerCoord, PerLeg};
 pub use numbers::{BodyNumbers, Numbers};
-pub use plan::{Block, BlockPlan, Cross, LegPivots, Method, Plan, Recipe, Root, Slot, Step};
+pub use plan::{
+    Block, BlockPlan, CoordPlace, Cross, LegPivots, MatrixBlock, MatrixPlan, Method, Norm, Plan, Recipe, Root, Slot,
+    Step,
+};
 pub use topology::{
     Anchor, Body, Closure, Coord, CoordKind, JointKind, Leg, LegStructure, Node, Platform, Range, SidePath, Topology,
 };
@@ -122,6 +125,12 @@ impl Model<f64> {
     pub fn with_leg_pivots(mut self, legs: PerLeg<LegPivots>) -> Self {
         Arc::make_mut(&mut self.topology).plan.pivots_of_leg = legs;
         self.grouped()
+    }
+
+    /// The same model with the closure rows that give the matrices of first order.
+    pub fn with_matrix_plan(mut self, plan: MatrixPlan) -> Self {
+        Arc::make_mut(&mut self.topology).plan.matrices = plan;
+        self
     }
 
     /// The same model with pivot orders: of each block, and of the whole inverse problem.

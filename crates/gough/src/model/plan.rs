@@ -5,7 +5,7 @@
 //! their constants in the model's scalar, and the square roots they take have a sign from the working mode.
 
 use super::chain::{Constants, Edge, Element, Motion, Path, constants, elements, hinge_on, meeting, on_z};
-use super::ids::{BodyId, CoordId, LegId, PerBody, PerClosure, PerLeg};
+use super::ids::{BodyId, ClosureId, CoordId, LegId, PerBody, PerClosure, PerLeg};
 use super::numbers::Numbers;
 use super::topology::{Anchor, Body, Closure, Leg, Node};
 use crate::linalg::small::PivotOrder;
@@ -27,12 +27,14 @@ pub struct Plan {
     pub pivots: PivotOrder,
     /// Which closure rows give the rates of each leg.
     pub pivots_of_leg: PerLeg<LegPivots>,
+    /// Which closure rows give the matrices A, B, Ψ_t, J_t, J_ta, J_td.
+    pub matrices: MatrixPlan,
     /// Legs that reach do not by themselves close all loops: closures are checked at every posture.
     pub careful: bool,
 }
 
 /// Closure rows that give the rates of a leg, in the order of elimination: passive joints first, then active ones.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, PartialEq, Debug, Default)]
 pub struct LegPivots {
     /// Closure of the leg and row of that closure, per pivot.
     pub rows: Vec<(usize, usize)>,
@@ -46,17 +48,90 @@ pub struct LegPivots {
     pub place: Vec<Option<usize>>,
     /// Coordinates of the leg that its closures leave open: their rates are given.
     pub free: Vec<usize>,
+    /// What makes each pivot a number without unit.
+    pub scales: Vec<f64>,
 }
 
 impl LegPivots {
     /// From rows and coordinates in the order of elimination.
-    pub fn new(rows: Vec<(usize, usize)>, cols: Vec<usize>, passive: usize, coords: usize, closures: usize) -> Self {
+    pub fn new(
+        rows: Vec<(usize, usize)>,
+        cols: Vec<usize>,
+        scales: Vec<f64>,
+        passive: usize,
+        coords: usize,
+        closures: usize,
+    ) -> Self {
         let of = |c: usize| rows.iter().enumerate().filter(|(_, r)| r.0 == c).map(|(i, r)| (i, r.1)).collect();
         let by_closure = (0..closures).map(of).collect();
         let place: Vec<Option<usize>> = (0..coords).map(|c| cols.iter().position(|k| *k == c)).collect();
         let free = (0..coords).filter(|c| place[*c].is_none()).collect();
-        Self { rows, cols, passive, by_closure, place, free }
+        Self { rows, cols, passive, by_closure, place, free, scales }
     }
+}
+
+/// Which closure rows give the matrices of first order, and in which order passive and active joints are eliminated.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct MatrixPlan {
+    /// Legs that hang on each other, one block each; usually a block is a leg.
+    pub blocks: Vec<MatrixBlock>,
+    /// Passive coordinates that the closures determine, in order: rows and columns of J_td.
+    pub passive: Vec<CoordId>,
+    /// Constraint rows (over all blocks) that give the dependent components of the platform twist, and those components.
+    pub platform: PivotOrder,
+    /// Rank of the platform pivots at full mobility: components of the twist less the independent ones.
+    pub dependent: usize,
+}
+
+/// The part of a [`MatrixPlan`] that belongs to legs that hang on each other.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct MatrixBlock {
+    /// The legs.
+    pub legs: Vec<LegId>,
+    /// Their coordinates: the first columns; then six for the platform twist, and one for the bias.
+    pub coords: Vec<CoordId>,
+    /// Rows in use: those that give the passive joints, then the actuation rows, then the constraint rows.
+    pub rows: Vec<(ClosureId, usize)>,
+    /// Column of the pivot of each passive and actuation row.
+    pub cols: Vec<usize>,
+    /// What makes each of those pivots a number without unit.
+    pub scales: Vec<f64>,
+    /// How many rows give passive joints.
+    pub passive: usize,
+    /// How many are actuation rows.
+    pub active: usize,
+    /// How each actuation and constraint row is made a unit wrench.
+    pub norms: Vec<Norm>,
+    /// Actuation rows whose sign is turned round, so that at the planned posture the wrench works with its joint.
+    pub turned: Vec<bool>,
+    /// Actuation rows that a constraint row must be freed of, per constraint row.
+    pub cleared: Vec<Vec<usize>>,
+    /// Rows by closure: place among the rows, and row of the closure.
+    pub by_closure: Vec<(ClosureId, Vec<(usize, usize)>)>,
+    /// Place of each coordinate among the active ones, or among the passive ones that the closures determine.
+    pub place: Vec<CoordPlace>,
+}
+
+/// Where a coordinate stands in the matrices.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum CoordPlace {
+    /// Column of B and J_ta.
+    Active(usize),
+    /// Column of J_td.
+    Passive(usize),
+    /// A freedom that moves nothing else: in no matrix.
+    Idle,
+}
+
+/// How a wrench is scaled to one.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Norm {
+    /// A unit force.
+    Force,
+    /// A unit moment.
+    Moment,
+    /// Force, and moment over a length, together.
+    Both(f64),
 }
 
 /// One block.

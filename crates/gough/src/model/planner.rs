@@ -32,6 +32,7 @@ pub(super) fn plan(layout: &Layout, numbers: &Numbers<f64>, coordinates: &Coordi
         solve_platform,
         pivots: PivotOrder::default(),
         pivots_of_leg: PerLeg::default(),
+        matrices: super::plan::MatrixPlan::default(),
         careful,
     }
 }

@@ -96,6 +96,12 @@ impl<S: Real> Accel<S> {
         Self { a: Vec3::zeros(), alpha: Vec3::zeros() }
     }
 
+    /// What an action contributes to the derivative of the power of a motion: the same product as for a twist.
+    #[inline]
+    pub fn power(self, F: Wrench<S>) -> S {
+        self.a.dot(&F.f) + self.alpha.dot(&F.m)
+    }
+
     /// The acceleration of the point `r` from the origin of a body that turns with `w`, (3.24).
     #[inline]
     pub fn at(self, r: Vec3<S>, w: Vec3<S>) -> Self {

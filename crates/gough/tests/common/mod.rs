@@ -2,7 +2,7 @@
 #![allow(dead_code)]
 
 use gough::Robot;
-use gough::description::Coordinate;
+use gough::description::{Coordinate, Options};
 use gough::kinematics::newton::{self, Unknowns};
 use gough::kinematics::platform::{home_pose, pose_with};
 use gough::kinematics::{Positions, Posture, WorkingMode, inverse};
@@ -14,6 +14,21 @@ use rand_pcg::Pcg64Mcg;
 
 pub fn robot(name: &str) -> Robot {
     gough::robots::load(name).expect("shipped").unwrap_or_else(|e| panic!("{e}"))
+}
+
+/// Robots with what the shipped ones lack: dependent platform coordinates, and legs without closed form.
+pub fn extra_robots() -> Vec<Robot> {
+    ["3-prs", "3-upu", "bent-leg", "3-rrr-spherical", "redundant"]
+        .map(|name| {
+            let path = format!("{}/tests/robots/{name}.toml", env!("CARGO_MANIFEST_DIR"));
+            let text = std::fs::read_to_string(path).unwrap();
+            Robot::from_toml(name, &text, &Options::default(), None).unwrap_or_else(|e| panic!("{e}"))
+        })
+        .into()
+}
+
+pub fn all_robots() -> Vec<Robot> {
+    gough::robots::names().map(robot).chain(extra_robots()).collect()
 }
 
 pub fn random(seed: u64) -> Pcg64Mcg {
