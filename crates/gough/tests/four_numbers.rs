@@ -1,4 +1,4 @@
-//! One source, four numbers: the leg geometry of every robot on dual numbers, SIMD lanes and symbols equals that on `f64`.
+//! One source, four numbers: leg geometry, matrices and motion of every robot on dual numbers, SIMD lanes and symbols equals that on `f64`.
 #![allow(non_snake_case)]
 
 mod common;
@@ -7,12 +7,14 @@ use common::{all_robots, random, random_pose, robot};
 use gough::Robot;
 use gough::description::Coordinate;
 use gough::kinematics::geometry::close;
+use gough::kinematics::matrices::{Matrices, assemble, smallest_pivot};
+use gough::kinematics::motion::{Motion, accelerations, velocities};
 use gough::kinematics::platform::{coordinates, pose_with};
-use gough::kinematics::{JointPosition, Positions, Posture, WorkingMode, inverse};
-use gough::model::{Model, PerCoord};
+use gough::kinematics::{JointPosition, Positions, Posture, WorkingMode, inverse, pose_bodies};
+use gough::model::{MatrixPlan, Model, PerCoord};
 use gough::scalar::{Dual, Expr, LANES, Lanes, Real, lane, lanes, trace};
 use gough::spatial::orientation::from_rpy;
-use gough::spatial::{Mat3, Pose, Rotation, vec3};
+use gough::spatial::{Accel, Mat3, Pose, Rotation, Twist, vec3};
 use rand::RngExt;
 
 /// Postures in all modes, also those that nobody named.
@@ -213,6 +215,127 @@ fn dual_numbers_differentiate_the_joints_by_the_named_parameters() {
                     d.eps
                 );
             }
+        }
+    }
+}
+
+/// Closes the posture, then all that stage 3 computes from it: matrices, biases, rates and accelerations.
+fn first_and_second_order<S: Real>(
+    model: &Model<S>,
+    mode: &WorkingMode,
+    steps: usize,
+    plan: &MatrixPlan,
+    moved: &[S],
+    pos: &mut Positions<S>,
+) -> Vec<S> {
+    close(model, mode, steps, pos);
+    pose_bodies(model, pos);
+    let (mut m, mut motion) = (Matrices::new(model, plan), Motion::new(model));
+    let (t_r, td_r) = moved.split_at(moved.len() / 2);
+    assemble(model, plan, pos, None, &mut m);
+    let six = |x: &[S]| Twist::from_array(std::array::from_fn(|i| x[i]));
+    motion.V_WE = six(&m.Psi_t.apply(t_r));
+    velocities(model, pos, &mut motion);
+    assemble(model, plan, pos, Some(&motion), &mut m);
+    let A = six(&m.Psi_t.apply(td_r)) + six(&m.Psi_t_dot_t_r);
+    motion.A_WE = Accel { a: A.v, alpha: A.w };
+    accelerations(model, pos, &mut motion);
+    let matrices = [&m.A, &m.B, &m.W_c, &m.Psi_t, &m.A_r, &m.J_t, &m.J_ta, &m.J_td];
+    let biases = [&m.b_prime, &m.b, &m.Psi_t_dot_t_r, &m.d_c];
+    let lists = matrices.iter().flat_map(|M| M.data.clone()).chain(biases.into_iter().flatten().copied());
+    lists.chain(motion.rates.values().copied()).chain(motion.accels.values().copied()).collect()
+}
+
+fn moved(robot: &Robot) -> Vec<f64> {
+    let n = robot.model().topology().platform.independent.len();
+    (0..2 * n).map(|k| 0.7 - 0.3 * k as f64).collect()
+}
+
+/// Postures whose matrices are regular in the plan of the model.
+fn regular(robot: &Robot, count: usize, seed: u64) -> Vec<(Posture, Vec<f64>)> {
+    let model = robot.model();
+    let plan = &model.topology().plan.matrices;
+    let good = |p: Posture| {
+        let mut pos = p.positions().clone();
+        let found = first_and_second_order(model, p.mode(), 0, plan, &moved(robot), &mut pos);
+        let small = found.iter().all(|x| x.abs() < 1e3);
+        (smallest_pivot(model, plan, &pos) > 1e-2 && small).then_some((p, found))
+    };
+    postures(robot, 60, seed).into_iter().filter_map(good).take(count).collect()
+}
+
+fn assert_close(found: &[f64], wanted: &[f64], tolerance: f64, what: &str) {
+    assert_eq!(found.len(), wanted.len(), "{what}");
+    for (k, (a, b)) in found.iter().zip(wanted).enumerate() {
+        assert!((a - b).abs() < tolerance * (1.0 + b.abs()).powi(2), "{what} {k}: {a} {b}");
+    }
+}
+
+#[test]
+fn symbols_and_lanes_give_the_same_matrices_and_motion() {
+    for robot in all_robots() {
+        let plan = &robot.model().topology().plan.matrices;
+        let inputs = moved(&robot);
+        let list = regular(&robot, 40, 27);
+        assert!(list.len() >= 3, "{}: {}", robot.name(), list.len());
+        for (posture, wanted) in list.iter().take(2) {
+            let names: Vec<String> = (0..12 + inputs.len()).map(|i| format!("x{i}")).collect();
+            let program = trace(&names, |x| {
+                let model: Model<Expr> = robot.model().cast();
+                let mut pos = Positions::seeded(&model, posture.positions());
+                pos.X_WE = pose_of(&x[..12]);
+                first_and_second_order(&model, posture.mode(), 3, plan, &x[12..], &mut pos)
+            });
+            let values: Vec<f64> = pose_numbers(posture.pose()).into_iter().chain(inputs.clone()).collect();
+            assert_close(&program.eval(&values), wanted, 1e-9, robot.name());
+        }
+        let four: Vec<&(Posture, Vec<f64>)> = list.iter().filter(|p| p.0.mode() == robot.mode()).take(LANES).collect();
+        let Ok(four) = <[&(Posture, Vec<f64>); LANES]>::try_from(four) else { continue };
+        let model: Model<Lanes> = robot.model().cast();
+        let numbers = four.map(|p| pose_numbers(p.0.pose()));
+        let x: Vec<Lanes> = (0..12).map(|i| lanes(std::array::from_fn(|k| numbers[k][i]))).collect();
+        let mut pos = Positions::seeded(&model, four[0].0.positions());
+        pos.X_WE = pose_of(&x);
+        seed_lanes(&four.map(|p| p.0.clone()), &mut pos);
+        let moved: Vec<Lanes> = inputs.iter().map(|x| Lanes::lit(*x)).collect();
+        let found = first_and_second_order(&model, robot.mode(), 1, plan, &moved, &mut pos);
+        for (k, (_, wanted)) in four.into_iter().enumerate() {
+            let one: Vec<f64> = found.iter().map(|x| lane(*x, k)).collect();
+            assert_close(&one, wanted, 1e-9, robot.name());
+        }
+    }
+}
+
+#[test]
+fn dual_numbers_differentiate_matrices_and_motion_by_parameters() {
+    for robot in all_robots() {
+        let model = robot.model();
+        let plan = &model.topology().plan.matrices;
+        let values: Vec<f64> = model.numbers().parameters.clone();
+        let inputs = moved(&robot);
+        let (posture, wanted) = &regular(&robot, 3, 28)[2];
+        for (k, parameter) in model.parameters().iter().enumerate() {
+            let duals: Vec<Dual> =
+                values.iter().enumerate().map(|(i, v)| Dual::new(*v, f64::from(u8::from(i == k)))).collect();
+            let dual_model = model.with_parameters(&duals);
+            let mut pos = Positions::seeded(&dual_model, posture.positions());
+            let x: Vec<Dual> = inputs.iter().map(|x| Dual::from(*x)).collect();
+            let found = first_and_second_order(&dual_model, posture.mode(), 1, plan, &x, &mut pos);
+            let values_found: Vec<f64> = found.iter().map(|d| d.re).collect();
+            assert_close(&values_found, wanted, 1e-9, robot.name());
+            let h = 1e-6 * parameter.value.abs().max(1e-2);
+            let changed = |sign: f64| -> Option<Vec<f64>> {
+                let mut v = values.clone();
+                v[k] += sign * h;
+                let other = model.with_parameters(&v);
+                let p = inverse(&other, posture.pose(), posture.mode()).ok()?;
+                let mut pos = p.positions().clone();
+                Some(first_and_second_order(&other, p.mode(), 0, plan, &inputs, &mut pos))
+            };
+            let (Some(a), Some(b)) = (changed(1.0), changed(-1.0)) else { continue };
+            let differences: Vec<f64> = a.iter().zip(&b).map(|(x, y)| (x - y) / (2.0 * h)).collect();
+            let derivatives: Vec<f64> = found.iter().map(|d| d.eps).collect();
+            assert_close(&derivatives, &differences, 3e-5, &format!("{} by {}", robot.name(), parameter.name));
         }
     }
 }

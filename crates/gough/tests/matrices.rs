@@ -136,11 +136,9 @@ fn check_laws(robot: &Robot, s: &State, name: &str) {
     close(&none, &zero(none.len()), 1e-9, &format!("{name}: constraint wrenches"));
     let j = models(s);
     let redundancy = Orders::of(m).redundancy;
-    if redundancy != Redundancy::Kinematic {
-        if let Some(J_inv) = &j.J_inv {
-            close(&J_inv.apply(&s.t_r), &qd, 1e-8, &format!("{name}: J_inv"));
-            close(&sum(&J_inv.apply(&s.td_r), j.a_q.as_ref().unwrap()), &qdd, 1e-7, &format!("{name}: a_q"));
-        }
+    if let Some(J_inv) = j.J_inv.as_ref().filter(|_| redundancy != Redundancy::Kinematic) {
+        close(&J_inv.apply(&s.t_r), &qd, 1e-8, &format!("{name}: J_inv"));
+        close(&sum(&J_inv.apply(&s.td_r), j.a_q.as_ref().unwrap()), &qdd, 1e-7, &format!("{name}: a_q"));
     }
     if let (Some(J), Some(J_d)) = (&j.J, &j.J_d) {
         close(&J.apply(&qd), &s.t_r, 1e-7, &format!("{name}: J"));
