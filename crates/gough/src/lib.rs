@@ -31,6 +31,7 @@
 #![allow(non_snake_case)]
 #![forbid(unsafe_code)]
 
+pub mod analysis;
 pub mod description;
 pub mod kinematics;
 pub mod linalg;

@@ -477,32 +477,48 @@ fn platform_order(model: &Model<f64>, plan: &MatrixPlan, pos: &Positions<f64>) -
     PivotOrder::staged(&W, &[&dependent], RANK_TOLERANCE)
 }
 
-/// Rows, pivots and units of legs that hang on each other.
-fn block_at(model: &Model<f64>, legs: Vec<LegId>, pos: &Positions<f64>) -> MatrixBlock {
-    let topology = model.topology();
-    let coords: Vec<CoordId> = legs.iter().flat_map(|l| topology.legs[*l].coords.iter()).collect();
-    let all: Vec<(ClosureId, usize)> = legs
-        .iter()
-        .flat_map(|l| topology.legs[*l].closures.iter())
-        .flat_map(|c| (0..row_count(model, c)).map(move |row| (c, row)))
-        .collect();
+fn coords_of<S: Real>(model: &Model<S>, legs: &[LegId]) -> Vec<CoordId> {
+    legs.iter().flat_map(|l| model.topology().legs[*l].coords.iter()).collect()
+}
+
+fn rows_of<S: Real>(model: &Model<S>, legs: &[LegId]) -> Vec<(ClosureId, usize)> {
+    let closures = legs.iter().flat_map(|l| model.topology().legs[*l].closures.iter());
+    closures.flat_map(|c| (0..row_count(model, c)).map(move |row| (c, row))).collect()
+}
+
+/// What makes a row a number without unit.
+fn row_scale<S: Real>(model: &Model<S>, (c, row): (ClosureId, usize)) -> f64 {
+    let closure = &model.topology().closures[c];
+    let joint = if closure.tool { ClosureJoint::Fixed } else { closure.joint };
+    if row_kind(joint, row).is_length() { 1.0 / model.length() } else { 1.0 }
+}
+
+/// All closure rows of some legs over their coordinates and the platform twist, without units: lengths are divided by the
+/// length scale, slides and translations multiplied by it.
+pub fn closure_rows<S: Real>(model: &Model<S>, legs: &[LegId], pos: &Positions<S>) -> Dense<S> {
+    let (coords, all) = (coords_of(model, legs), rows_of(model, legs));
     let n = coords.len();
     let mut a = Dense::zeros(all.len(), n + 7);
     fill(model, &by_closure(&all), &coords, pos, None, &mut a);
-    // Without units: rows of lengths by the length, columns of slides and translations times it.
-    let length = model.length();
-    let row_scale = |i: usize| {
-        let joint =
-            if topology.closures[all[i].0].tool { ClosureJoint::Fixed } else { topology.closures[all[i].0].joint };
-        if row_kind(joint, all[i].1).is_length() { 1.0 / length } else { 1.0 }
-    };
-    let col_scale = |j: usize| {
-        let slides = if j < n { topology.coords[coords[j]].slides } else { j < n + 3 };
-        if slides { length } else { 1.0 }
-    };
-    for i in 0..all.len() {
-        (0..n + 6).for_each(|j| *a.at_mut(i, j) *= row_scale(i) * col_scale(j));
+    for (i, row) in all.iter().enumerate() {
+        for j in 0..n + 6 {
+            let slides = if j < n { model.topology().coords[coords[j]].slides } else { j < n + 3 };
+            let scale = row_scale(model, *row) * if slides { model.length() } else { 1.0 };
+            *a.at_mut(i, j) *= S::lit(scale);
+        }
     }
+    a
+}
+
+/// Rows, pivots and units of legs that hang on each other.
+fn block_at(model: &Model<f64>, legs: Vec<LegId>, pos: &Positions<f64>) -> MatrixBlock {
+    let topology = model.topology();
+    let (coords, all) = (coords_of(model, &legs), rows_of(model, &legs));
+    let n = coords.len();
+    let a = closure_rows(model, &legs, pos);
+    let length = model.length();
+    let row_scale = |i: usize| row_scale(model, all[i]);
+    let col_scale = |j: usize| if topology.coords[coords[j]].slides { length } else { 1.0 };
     let of_kind = |kind: CoordKind| (0..n).filter(|j| topology.coords[coords[*j]].kind == kind).collect::<Vec<_>>();
     let (passive, active) = (of_kind(CoordKind::Passive), of_kind(CoordKind::Active));
     let platform: Vec<usize> = (n..n + 6).collect();

@@ -1,0 +1,395 @@
+//! Singularities at a posture: which, of which leg, along which motion or wrench, and how far away, section 7.5.
+//!
+//! Every kind is the loss of rank of a matrix. Its smallest singular value `σ`, lengths divided by the robot's length scale,
+//! says how near; `σ / |∇σ|`, the gradient taken over the platform coordinates (an angle counts as the length it moves at
+//! that scale), is the first-order distance in metres. In Type 1 the platform's distance to the limit of a leg's reach is a
+//! square root in `B`, so there it is `σ²` that is followed.
+
+use crate::description::Coordinate;
+use crate::kinematics::geometry::close;
+use crate::kinematics::matrices::{Matrices, assemble, closure_rows, plan_at, smallest};
+use crate::kinematics::{Positions, Posture};
+use crate::linalg::dense::{Matrix, svd};
+use crate::linalg::small::Dense;
+use crate::model::{CoordKind, CoordPlace, MatrixBlock, MatrixPlan, Model, Norm};
+use crate::scalar::{Dual, Real};
+use crate::spatial::{Mat3, Rotation, Twist, Wrench};
+
+/// A matrix whose smallest singular value, scaled, is below this is singular. A stretched leg is only known to the square
+/// root of the rounding, about 1e-8.
+pub const SINGULAR: f64 = 1e-6;
+
+/// The kinds of singularity, sections 7.5.1-7.5.3.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Kind {
+    /// B loses rank: the platform loses a motion, drives move without it.
+    Type1,
+    /// A_r loses rank: the platform moves while the drives are locked.
+    Type2,
+    /// Both.
+    Type3,
+    /// The active joints of a leg move without moving its tip.
+    Lajts,
+    /// The passive joints of a leg move while platform and drives are locked.
+    Lpjts,
+    /// The constraint wrenches of the legs lose rank: the platform gains a kind of motion.
+    Constraint,
+}
+
+impl Kind {
+    /// All kinds that are measured.
+    pub const MEASURED: [Kind; 5] = [Kind::Type1, Kind::Type2, Kind::Lajts, Kind::Lpjts, Kind::Constraint];
+
+    /// A short name that programs can rely on.
+    pub fn word(self) -> &'static str {
+        match self {
+            Kind::Type1 => "type1",
+            Kind::Type2 => "type2",
+            Kind::Type3 => "type3",
+            Kind::Lajts => "lajts",
+            Kind::Lpjts => "lpjts",
+            Kind::Constraint => "constraint",
+        }
+    }
+
+    /// The name in sentences.
+    pub fn title(self) -> &'static str {
+        match self {
+            Kind::Type1 => "Type 1",
+            Kind::Type2 => "Type 2",
+            Kind::Type3 => "Type 3",
+            Kind::Lajts => "LAJTS",
+            Kind::Lpjts => "LPJTS",
+            Kind::Constraint => "constraint",
+        }
+    }
+}
+
+/// What a singularity sets free or takes away. Motions have length one, angular velocities counted at the length scale.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Along {
+    /// The motion of the platform that the drives do not control, at its origin in world axes.
+    Twist(Twist<f64>),
+    /// The wrench along which the platform cannot move, at its origin in world axes.
+    Wrench(Wrench<f64>),
+    /// Rates of the joints that move by themselves.
+    Joints(Vec<(String, f64)>),
+}
+
+/// One kind of singularity at a posture.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Singularity {
+    /// Which.
+    pub kind: Kind,
+    /// The leg, where it is one leg's.
+    pub leg: Option<String>,
+    /// Smallest singular value, lengths divided by the length scale.
+    pub sigma: f64,
+    /// Whether the posture is singular.
+    pub singular: bool,
+    /// First-order distance of the platform to the singularity, in metres at the length scale; infinite when no motion of
+    /// the platform comes nearer.
+    pub distance: f64,
+    /// Direction, over the independent platform components, in which `σ` grows fastest.
+    pub gradient: Vec<f64>,
+    /// What it sets free or takes away.
+    pub along: Along,
+}
+
+/// All kinds at a posture.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Report {
+    /// The length scale, in metres.
+    pub length: f64,
+    /// One entry per kind and leg, nearest first.
+    pub list: Vec<Singularity>,
+    /// Kinds that are not defined here, because passive joints of a leg move by themselves.
+    pub undefined: Vec<Kind>,
+}
+
+impl Report {
+    /// The nearest of a kind.
+    pub fn nearest(&self, kind: Kind) -> Option<&Singularity> {
+        self.list.iter().filter(|s| s.kind == kind).min_by(|a, b| a.distance.total_cmp(&b.distance))
+    }
+
+    /// Whether any kind is singular.
+    pub fn is_singular(&self) -> bool {
+        self.list.iter().any(|s| s.singular)
+    }
+}
+
+/// A matrix whose loss of rank is a singularity, scaled.
+struct Indicator<S: Real> {
+    kind: Kind,
+    /// Block of legs, where it is one block's.
+    block: Option<usize>,
+    M: Dense<S>,
+    /// Which singular value vanishes, counted from the largest.
+    rank: usize,
+}
+
+/// What is singular at a posture, or how far from it.
+pub fn singularities(model: &Model<f64>, posture: &Posture) -> Report {
+    let monitor = Monitor::new(model, posture.positions());
+    let indicators = monitor.indicators(model, posture.positions());
+    let slopes = monitor.slopes(model, posture);
+    let mut list: Vec<Singularity> =
+        indicators.iter().enumerate().map(|(i, it)| monitor.measure(model, it, |k| &slopes[k][i].M)).collect();
+    add_type_3(&mut list);
+    list.sort_by(|a, b| a.distance.total_cmp(&b.distance).then(a.sigma.total_cmp(&b.sigma)));
+    Report { length: model.length(), list, undefined: monitor.undefined() }
+}
+
+/// Smallest singular value of a kind at a posture, over the legs; `None` where the robot has no such kind, or it is not
+/// defined.
+pub fn sigma(model: &Model<f64>, pos: &Positions<f64>, kind: Kind) -> Option<f64> {
+    let monitor = Monitor::new(model, pos);
+    let of_kind = monitor.indicators(model, pos).into_iter().filter(|i| i.kind == kind);
+    of_kind.map(|i| smallest_singular(&i)).min_by(f64::total_cmp)
+}
+
+fn smallest_singular(indicator: &Indicator<f64>) -> f64 {
+    svd(&matrix(&indicator.M)).s.get(indicator.rank - 1).copied().unwrap_or(0.0)
+}
+
+fn matrix(M: &Dense<f64>) -> Matrix {
+    Matrix::from_fn(M.rows, M.cols, |i, j| M.at(i, j))
+}
+
+/// A Type 1 and a Type 2 singularity at once.
+fn add_type_3(list: &mut Vec<Singularity>) {
+    let worst = |kind: Kind| list.iter().find(|s| s.kind == kind && s.singular);
+    if let (Some(first), Some(second)) = (worst(Kind::Type1), worst(Kind::Type2)) {
+        let both = Singularity { kind: Kind::Type3, leg: first.leg.clone(), ..second.clone() };
+        list.push(both);
+    }
+}
+
+/// The plan in which a posture is looked at.
+struct Monitor {
+    plan: MatrixPlan,
+    m: Matrices<f64>,
+    /// Passive joints of some leg move by themselves: the matrices that eliminate them do not exist.
+    loose: bool,
+}
+
+impl Monitor {
+    fn new(model: &Model<f64>, pos: &Positions<f64>) -> Self {
+        let planned = &model.topology().plan.matrices;
+        let mut m = Matrices::new(model, planned);
+        assemble(model, planned, pos, None, &mut m);
+        let passive: usize = planned.blocks.iter().map(|b| b.passive).sum();
+        if smallest(&m.pivots[..passive]) > 1e-3 {
+            return Self { plan: planned.clone(), m, loose: false };
+        }
+        let plan = plan_at(model, pos);
+        let loose = plan.passive.len() < planned.passive.len();
+        let same = plan.blocks.iter().zip(&planned.blocks).all(|(a, b)| a.active == b.active);
+        let plan = if same && !loose { plan } else { planned.clone() };
+        let mut m = Matrices::new(model, &plan);
+        assemble(model, &plan, pos, None, &mut m);
+        Self { plan, m, loose }
+    }
+
+    fn undefined(&self) -> Vec<Kind> {
+        if self.loose { vec![Kind::Type1, Kind::Type2, Kind::Constraint] } else { Vec::new() }
+    }
+
+    /// The matrices at a posture in any scalar.
+    fn indicators<S: Real>(&self, model: &Model<S>, pos: &Positions<S>) -> Vec<Indicator<S>> {
+        let mut list = Vec::new();
+        for (b, block) in self.plan.blocks.iter().enumerate() {
+            let rows = closure_rows(model, &block.legs, pos);
+            let columns = |kind: CoordKind| -> Vec<usize> {
+                let idle = |j: usize| block.place.get(j) == Some(&CoordPlace::Idle);
+                let is = |j: &usize| model.topology().coords[block.coords[*j]].kind == kind && !idle(*j);
+                (0..block.coords.len()).filter(is).collect()
+            };
+            for (kind, columns) in
+                [(Kind::Lpjts, columns(CoordKind::Passive)), (Kind::Lajts, columns(CoordKind::Active))]
+            {
+                // A single active joint always moves its leg.
+                if columns.is_empty() || (kind == Kind::Lajts && columns.len() < 2) {
+                    continue;
+                }
+                let M = pick(&rows, &columns);
+                list.push(Indicator { kind, block: Some(b), rank: columns.len(), M });
+            }
+        }
+        if self.loose {
+            return list;
+        }
+        let mut m = Matrices::new(model, &self.plan);
+        assemble(model, &self.plan, pos, None, &mut m);
+        self.type_1(model, &m, &mut list);
+        let n_dof = m.A_r.cols;
+        let norms: Vec<Norm> = self.plan.blocks.iter().flat_map(|b| b.norms[..b.active].to_vec()).collect();
+        let independent = &model.topology().platform.independent;
+        let A_r = scaled(&m.A_r, &norms, |j| independent[j].is_angle(), model.length());
+        list.push(Indicator { kind: Kind::Type2, block: None, rank: n_dof, M: A_r });
+        if self.plan.dependent > 0 {
+            let norms: Vec<Norm> = self.plan.blocks.iter().flat_map(|b| b.norms[b.active..].to_vec()).collect();
+            let W_c = scaled(&m.W_c, &norms, |j| j >= 3, model.length());
+            list.push(Indicator { kind: Kind::Constraint, block: None, rank: self.plan.dependent, M: W_c });
+        }
+        list
+    }
+
+    /// B leg by leg.
+    fn type_1<S: Real>(&self, model: &Model<S>, m: &Matrices<S>, list: &mut Vec<Indicator<S>>) {
+        let mut first = 0;
+        for (b, block) in self.plan.blocks.iter().enumerate() {
+            let rows = first..first + block.active;
+            first += block.active;
+            let columns = active_columns(block);
+            if rows.is_empty() {
+                continue;
+            }
+            let mut M = Dense::zeros(rows.len(), columns.len());
+            for (i, row) in rows.enumerate() {
+                for (k, (j, column)) in columns.iter().enumerate() {
+                    let slides = model.topology().coords[block.coords[*j]].slides;
+                    let scale = match (block.norms[i], slides) {
+                        (Norm::Force | Norm::Both(_), false) => 1.0 / model.length(),
+                        (Norm::Moment, true) => model.length(),
+                        _ => 1.0,
+                    };
+                    *M.at_mut(i, k) = m.B.at(row, *column) * S::lit(scale);
+                }
+            }
+            list.push(Indicator { kind: Kind::Type1, block: Some(b), rank: M.rows.min(M.cols), M });
+        }
+    }
+
+    /// Derivatives of the matrices by the platform's independent components, a metre or a radian over the length each.
+    fn slopes(&self, model: &Model<f64>, posture: &Posture) -> Vec<Vec<Indicator<Dual>>> {
+        let dual: Model<Dual> = model.cast();
+        let independent = &model.topology().platform.independent;
+        let motion = |k: usize| {
+            let unit = if independent[k].is_angle() { 1.0 / model.length() } else { 1.0 };
+            let column: [f64; 6] = std::array::from_fn(|i| self.m.Psi_t.at(i, k) * unit);
+            let whole = column.iter().all(|x| x.is_finite()) && model.topology().platform.tool.is_none();
+            let own = |i: usize| if i == independent[k].index() { unit } else { 0.0 };
+            Twist::from_array(std::array::from_fn(|i| if whole { column[i] } else { own(i) }))
+        };
+        (0..independent.len())
+            .map(|k| {
+                let V = motion(k);
+                let mut pos = Positions::seeded(&dual, posture.positions());
+                let X = posture.pose();
+                let w = V.w;
+                let turn = Mat3::new(0.0, -w.z, w.y, w.z, 0.0, -w.x, -w.y, w.x, 0.0) * X.R.0;
+                pos.X_WE.R = Rotation(X.R.0.zip_map(&turn, Dual::new));
+                pos.X_WE.p = X.p.zip_map(&V.v, Dual::new);
+                close(&dual, posture.mode(), 1, &mut pos);
+                self.indicators(&dual, &pos)
+            })
+            .collect()
+    }
+
+    /// Singular value, distance and direction of an indicator; `slope(k)` is its derivative by component `k`.
+    fn measure<'a>(
+        &self,
+        model: &Model<f64>,
+        indicator: &Indicator<f64>,
+        slope: impl Fn(usize) -> &'a Dense<Dual>,
+    ) -> Singularity {
+        let f = svd(&matrix(&indicator.M));
+        let i = indicator.rank - 1;
+        let sigma = f.s.get(i).copied().unwrap_or(0.0);
+        let (rows, cols) = (indicator.M.rows, indicator.M.cols);
+        let gradient: Vec<f64> = (0..model.topology().platform.independent.len())
+            .map(|k| {
+                let d = slope(k);
+                let entry = |r: usize, c: usize| f.u[(r, i)] * d.at(r, c).eps * f.v[(c, i)];
+                (0..rows).map(|r| (0..cols).map(|c| entry(r, c)).sum::<f64>()).sum::<f64>()
+            })
+            .collect();
+        let steep = gradient.iter().map(|g| g * g).sum::<f64>().sqrt();
+        let order = if indicator.kind == Kind::Type1 { 2.0 } else { 1.0 };
+        let singular = sigma < SINGULAR;
+        let distance = match sigma / (order * steep) {
+            _ if singular => 0.0,
+            d if d.is_finite() => d,
+            _ => f64::INFINITY,
+        };
+        let left: Vec<f64> = (0..rows).map(|r| f.u[(r, i)]).collect();
+        let right: Vec<f64> = (0..cols).map(|c| f.v[(c, i)]).collect();
+        let leg = indicator.block.map(|b| {
+            let names: Vec<&str> =
+                self.plan.blocks[b].legs.iter().map(|l| model.topology().legs[*l].name.as_str()).collect();
+            names.join(", ")
+        });
+        let gradient = gradient.into_iter().map(|g| if g.is_finite() { g } else { 0.0 }).collect();
+        let along = self.along(model, indicator, &left, &right);
+        Singularity { kind: indicator.kind, leg, sigma, singular, distance, gradient, along }
+    }
+
+    /// What the singular vectors mean.
+    fn along(&self, model: &Model<f64>, indicator: &Indicator<f64>, left: &[f64], right: &[f64]) -> Along {
+        let length = model.length();
+        let block = indicator.block.map(|b| &self.plan.blocks[b]);
+        match (indicator.kind, block) {
+            (Kind::Lpjts | Kind::Lajts, Some(block)) => {
+                let kind = if indicator.kind == Kind::Lpjts { CoordKind::Passive } else { CoordKind::Active };
+                let coords = &model.topology().coords;
+                let idle = |j: usize| block.place.get(j) == Some(&CoordPlace::Idle);
+                let own = block.coords.iter().enumerate().filter(|(j, c)| coords[**c].kind == kind && !idle(*j));
+                let joints = own.zip(right).map(|((_, c), x)| {
+                    let coord = &coords[*c];
+                    (coord.name.clone(), if coord.slides { x * length } else { *x })
+                });
+                Along::Joints(joints.collect())
+            }
+            (Kind::Type1, Some(block)) => {
+                let first: usize =
+                    self.plan.blocks.iter().take_while(|b| !std::ptr::eq(*b, block)).map(|b| b.active).sum();
+                let component = |j: usize| left.iter().enumerate().map(|(i, u)| u * self.m.A.at(first + i, j)).sum();
+                Along::Wrench(Wrench::from_array(std::array::from_fn(component)))
+            }
+            (Kind::Constraint, _) => Along::Twist(sized(std::array::from_fn(|i| right[i]), length)),
+            _ => {
+                let independent = &model.topology().platform.independent;
+                let size = |c: &Coordinate| if c.is_angle() { 1.0 / length } else { 1.0 };
+                let t_r: Vec<f64> = independent.iter().zip(right).map(|(c, x)| x * size(c)).collect();
+                let t_p = self.m.Psi_t.apply(&t_r);
+                Along::Twist(Twist::from_array(std::array::from_fn(|i| t_p[i])))
+            }
+        }
+    }
+}
+
+/// A twist from components in which angular velocities are scaled by the length.
+fn sized(t: [f64; 6], length: f64) -> Twist<f64> {
+    Twist::from_array(std::array::from_fn(|i| if i < 3 { t[i] } else { t[i] / length }))
+}
+
+/// Columns of the block that are active, and their columns in B.
+fn active_columns(block: &MatrixBlock) -> Vec<(usize, usize)> {
+    let active = |(j, place): (usize, &CoordPlace)| match place {
+        CoordPlace::Active(column) => Some((j, *column)),
+        _ => None,
+    };
+    block.place.iter().enumerate().filter_map(active).collect()
+}
+
+fn pick<S: Real>(a: &Dense<S>, columns: &[usize]) -> Dense<S> {
+    let mut out = Dense::zeros(a.rows, columns.len());
+    for i in 0..a.rows {
+        columns.iter().enumerate().for_each(|(k, j)| *out.at_mut(i, k) = a.at(i, *j));
+    }
+    out
+}
+
+/// Wrenches row by row without units: moments over the length, and rows that are unit moments times it.
+fn scaled<S: Real>(a: &Dense<S>, norms: &[Norm], is_angle: impl Fn(usize) -> bool, length: f64) -> Dense<S> {
+    let mut out = a.clone();
+    for i in 0..a.rows {
+        let row = if norms[i] == Norm::Moment { length } else { 1.0 };
+        for j in 0..a.cols {
+            *out.at_mut(i, j) *= S::lit(if is_angle(j) { row / length } else { row });
+        }
+    }
+    out
+}

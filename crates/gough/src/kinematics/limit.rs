@@ -1,0 +1,50 @@
+//! Postures at the very limit of a leg's reach, which the inverse geometry refuses because two working modes meet there.
+
+use super::closure::gap;
+use super::error::SolveError;
+use super::inverse::{Posture, inverse};
+use super::modes::WorkingMode;
+use super::newton::{self, Unknowns};
+use super::positions::Positions;
+use crate::model::Model;
+use crate::spatial::Pose;
+use crate::spatial::orientation::{from_quaternion, to_quaternion};
+
+/// The posture at a pose, also where a leg is just stretched or folded: found from one a little nearer to `inside`, which
+/// must be reachable.
+pub fn inverse_at_limit(
+    model: &Model<f64>,
+    pose: &Pose<f64>,
+    mode: &WorkingMode,
+    inside: &Pose<f64>,
+) -> Result<Posture, SolveError> {
+    let error = match inverse(model, pose, mode) {
+        Err(e @ SolveError::AtLimit { .. }) => e,
+        Err(e @ SolveError::OutOfReach { by, .. }) if by < 1e-7 * model.size() => e,
+        other => return other,
+    };
+    for exponent in 2..=10 {
+        let near = between(pose, inside, 10.0_f64.powi(exponent - 12));
+        let Ok(start) = inverse(model, &near, mode) else { continue };
+        let mut pos: Positions<f64> = start.positions().clone();
+        pos.X_WE = *pose;
+        newton::assemble(model, &Unknowns::inverse(model, &model.topology().plan.given), &mut pos);
+        let (m, rad) = gap(model, &pos);
+        if m < 1e-9 * model.size().max(1.0) && rad < 1e-9 {
+            return Ok(Posture::new(model, pos, mode.clone()));
+        }
+    }
+    Err(error)
+}
+
+/// A pose on the way from `a` to `b`.
+pub fn between(a: &Pose<f64>, b: &Pose<f64>, s: f64) -> Pose<f64> {
+    let (qa, mut qb) = (to_quaternion(&a.R), to_quaternion(&b.R));
+    if qa.iter().zip(&qb).map(|(x, y)| x * y).sum::<f64>() < 0.0 {
+        qb = qb.map(|x| -x);
+    }
+    let q: [f64; 4] = std::array::from_fn(|i| qa[i] * (1.0 - s) + qb[i] * s);
+    let n = q.iter().map(|x| x * x).sum::<f64>().sqrt();
+    let R = if qa == qb || n == 0.0 { a.R } else { from_quaternion(q.map(|x| x / n)) };
+    Pose { R, p: a.p * (1.0 - s) + b.p * s }
+}
