@@ -5,6 +5,8 @@ mod commands;
 mod draw;
 mod failure;
 mod output;
+#[allow(dead_code)] // no command draws pictures yet
+mod plot;
 mod states;
 
 use clap::{Parser, Subcommand};

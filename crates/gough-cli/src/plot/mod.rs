@@ -1,0 +1,263 @@
+//! Pictures of maps over a region of the plane, of curves over it, and of curves of one variable, as SVG or PNG.
+//!
+//! `plotters` draws axes and curves as SVG; a PNG is that SVG rendered by `resvg`, so that both show the same. Text is
+//! set in `DejaVu Sans`, which travels in the program: no font of the system is looked for. (The bitmap backend of
+//! `plotters` would do without `resvg`, but it puts points and letters on whole pixels.)
+
+// Page units, pixels and numbers of ticks are small whole numbers.
+#![allow(clippy::cast_possible_truncation, clippy::cast_possible_wrap, clippy::cast_sign_loss)]
+
+mod curve;
+mod field;
+mod page;
+mod text;
+mod ticks;
+
+#[cfg(test)]
+mod tests;
+
+use resvg::{tiny_skia, usvg};
+use std::fmt;
+use std::path::Path;
+
+/// Pixels of a PNG per unit of the SVG: sharp in print and on dense screens.
+const PNG_SCALE: f32 = 2.0;
+
+/// A map, curves over it, or both.
+#[derive(Clone, Debug, Default)]
+pub struct Picture {
+    /// One sentence above the frame; wrapped when long.
+    pub title: String,
+    /// Horizontal axis.
+    pub x: Axis,
+    /// Vertical axis, upwards.
+    pub y: Axis,
+    /// One unit of x is drawn as long as one unit of y: set it when both are lengths.
+    pub equal: bool,
+    /// What the colours show.
+    pub field: Option<Field>,
+    /// What is drawn over the field.
+    pub curves: Vec<Curves>,
+    /// Small print below the picture.
+    pub notes: Vec<String>,
+}
+
+/// One axis: what it shows and its ends. Ends that make no sense (not finite, equal, not positive on a log axis) are moved.
+#[derive(Clone, Debug, Default)]
+pub struct Axis {
+    /// Quantity and unit: `x (m)`.
+    pub label: String,
+    /// Value at the left or at the bottom.
+    pub low: f64,
+    /// Value at the right or at the top.
+    pub high: f64,
+    /// Equal factors are equally long.
+    pub log: bool,
+}
+
+/// Values on a grid, one coloured cell around each grid point.
+#[derive(Clone, Debug)]
+pub struct Field {
+    /// Quantity, beside the colour bar.
+    pub name: String,
+    /// Its unit; empty for a pure number.
+    pub unit: String,
+    /// Grid along x.
+    pub xs: Vec<f64>,
+    /// Grid along y.
+    pub ys: Vec<f64>,
+    /// Values, y outer, x inner. `None`, and what the scale cannot show, is light grey: no answer.
+    pub values: Vec<Option<f64>>,
+    /// From values to colours.
+    pub scale: Scale,
+}
+
+/// From values to colours.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Scale {
+    /// Equal differences look equal.
+    Linear,
+    /// Equal factors look equal; values must be positive.
+    Log,
+    /// Values are positions in this list of labels. Colours repeat after [`field::CATEGORIES`].
+    Category(Vec<String>),
+}
+
+/// Curves that share a name in the legend. An empty name stays out of the legend.
+#[derive(Clone, Debug)]
+pub struct Curves {
+    /// Name in the legend.
+    pub name: String,
+    /// How they look.
+    pub style: Style,
+    /// Points of each curve. A point that is not finite is a gap; a curve of one point is a dot.
+    pub lines: Vec<Vec<[f64; 2]>>,
+}
+
+/// How curves look.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Style {
+    /// Colour.
+    pub colour: Colour,
+    /// Line or dots.
+    pub stroke: Stroke,
+}
+
+/// Colours that stay distinct for colour-blind readers (Okabe and Ito).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Colour {
+    Black,
+    Red,
+    Blue,
+    Orange,
+    Green,
+    Purple,
+}
+
+/// Line or dots.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stroke {
+    Solid,
+    Dashed,
+    Dots,
+}
+
+impl Style {
+    /// Styles for the first, second, ... of many curves: six solid colours, then the same dashed.
+    pub fn nth(i: usize) -> Self {
+        use Colour::{Black, Blue, Green, Orange, Purple, Red};
+        let colours = [Blue, Red, Green, Orange, Purple, Black];
+        let stroke = if (i / colours.len()).is_multiple_of(2) { Stroke::Solid } else { Stroke::Dashed };
+        Style { colour: colours[i % colours.len()], stroke }
+    }
+}
+
+/// Curves of one variable.
+#[derive(Clone, Debug, Default)]
+pub struct Chart {
+    /// One sentence above the frame.
+    pub title: String,
+    /// Horizontal quantity and unit.
+    pub x_label: String,
+    /// Vertical quantity and unit.
+    pub y_label: String,
+    /// Vertical axis in powers of ten; values that are not positive are gaps.
+    pub y_log: bool,
+    /// The curves.
+    pub series: Vec<Series>,
+    /// Small print below the picture.
+    pub notes: Vec<String>,
+}
+
+/// One curve of a chart.
+#[derive(Clone, Debug)]
+pub struct Series {
+    /// Name in the legend.
+    pub name: String,
+    /// How it looks.
+    pub style: Style,
+    /// Abscissa and value; `None` is a gap.
+    pub points: Vec<(f64, Option<f64>)>,
+}
+
+/// Why there is no picture.
+#[derive(Debug)]
+pub enum PlotError {
+    /// The file name says neither SVG nor PNG.
+    Extension(String),
+    /// The file cannot be written.
+    Write(String, std::io::Error),
+    /// A drawing crate refused; a fault of this program.
+    Drawing(String),
+}
+
+impl fmt::Display for PlotError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            PlotError::Extension(path) => write!(f, "cannot draw `{path}`: name a file that ends in .svg or .png"),
+            PlotError::Write(path, why) => write!(f, "cannot write `{path}`: {why}"),
+            PlotError::Drawing(why) => write!(f, "cannot draw the picture: {why}; please report this"),
+        }
+    }
+}
+
+impl std::error::Error for PlotError {}
+
+impl PlotError {
+    /// Wrap what a drawing crate says.
+    fn drawing(why: impl fmt::Display) -> Self {
+        PlotError::Drawing(why.to_string())
+    }
+}
+
+/// Draw a picture into a file, `.svg` or `.png`.
+pub fn draw(picture: &Picture, path: &Path) -> Result<(), PlotError> {
+    let extension = path.extension().map(|e| e.to_string_lossy().to_lowercase());
+    let bytes = match extension.as_deref() {
+        Some("svg") => page::svg(picture)?.into_bytes(),
+        Some("png") => png(&page::svg(picture)?)?,
+        _ => return Err(PlotError::Extension(path.display().to_string())),
+    };
+    write(path, &bytes).map_err(|e| PlotError::Write(path.display().to_string(), e))
+}
+
+/// Draw a chart into a file, `.svg` or `.png`. The axes span the data.
+pub fn line_chart(chart: &Chart, path: &Path) -> Result<(), PlotError> {
+    let points = |s: &Series| s.points.iter().map(|&(x, y)| [x, y.unwrap_or(f64::NAN)]).collect::<Vec<_>>();
+    let curves: Vec<Curves> =
+        chart.series.iter().map(|s| Curves { name: s.name.clone(), style: s.style, lines: vec![points(s)] }).collect();
+    let all = || curves.iter().flat_map(|c| c.lines.iter().flatten());
+    let [left, right] = span(all().map(|p| p[0]));
+    let shown = |y: f64| if chart.y_log && y <= 0.0 { None } else { Some(y) };
+    let [bottom, top] = margin(span(all().filter_map(|p| shown(p[1]))), chart.y_log);
+    let picture = Picture {
+        title: chart.title.clone(),
+        x: Axis { label: chart.x_label.clone(), low: left, high: right, log: false },
+        y: Axis { label: chart.y_label.clone(), low: bottom, high: top, log: chart.y_log },
+        curves,
+        notes: chart.notes.clone(),
+        ..Picture::default()
+    };
+    draw(&picture, path)
+}
+
+/// Smallest and largest of the finite values; infinities, which no axis takes, when there are none.
+fn span(values: impl Iterator<Item = f64>) -> [f64; 2] {
+    let finite = values.filter(|v| v.is_finite());
+    finite.fold([f64::INFINITY, f64::NEG_INFINITY], |[a, b], v| [a.min(v), b.max(v)])
+}
+
+/// A little air above and below the data.
+fn margin([low, high]: [f64; 2], log: bool) -> [f64; 2] {
+    if log {
+        let factor = (high / low).powf(0.04);
+        [low / factor, high * factor]
+    } else {
+        let air = 0.04 * (high - low);
+        [low - air, high + air]
+    }
+}
+
+/// Render an SVG with the embedded font.
+fn png(svg: &str) -> Result<Vec<u8>, PlotError> {
+    let mut options = usvg::Options::default();
+    options.fontdb_mut().load_font_data(dejavu::sans::regular().to_vec());
+    let tree = usvg::Tree::from_str(svg, &options).map_err(PlotError::drawing)?;
+    let size = tree.size().to_int_size().scale_by(PNG_SCALE).ok_or_else(|| PlotError::drawing("empty page"))?;
+    let mut pixels =
+        tiny_skia::Pixmap::new(size.width(), size.height()).ok_or_else(|| PlotError::drawing("empty page"))?;
+    resvg::render(&tree, tiny_skia::Transform::from_scale(PNG_SCALE, PNG_SCALE), &mut pixels.as_mut());
+    pixels.encode_png().map_err(PlotError::drawing)
+}
+
+/// Write under another name in the same folder, then rename: readers see the old file or the new one, never half.
+fn write(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
+    let mut name = path.file_name().unwrap_or_default().to_os_string();
+    name.push(format!(".{}.part", std::process::id()));
+    let part = path.with_file_name(name);
+    let done = std::fs::write(&part, bytes).and_then(|()| std::fs::rename(&part, path));
+    if done.is_err() {
+        let _ = std::fs::remove_file(&part);
+    }
+    done
+}
