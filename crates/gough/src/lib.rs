@@ -27,6 +27,7 @@
 //! | [`description`] | robot file → checked description, all faults at once |
 //! | [`model`] | description → tree, legs, closures, plan; numbers in any scalar |
 //! | [`kinematics`] | closure, inverse and forward geometry |
+//! | [`analysis`] | mobility, dependence of lines |
 //! | [`robots`] | the robots that come with the library |
 #![allow(non_snake_case)]
 #![forbid(unsafe_code)]

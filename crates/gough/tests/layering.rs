@@ -2,8 +2,15 @@
 
 use std::path::Path;
 
-const FLOORS: [(&str, u8); 6] =
-    [("scalar", 0), ("spatial", 1), ("linalg", 1), ("description", 2), ("model", 3), ("kinematics", 4)];
+const FLOORS: [(&str, u8); 7] = [
+    ("scalar", 0),
+    ("spatial", 1),
+    ("linalg", 1),
+    ("description", 2),
+    ("model", 3),
+    ("kinematics", 4),
+    ("analysis", 5),
+];
 
 fn floor(module: &str) -> Option<u8> {
     FLOORS.iter().find(|(n, _)| *n == module).map(|f| f.1)

@@ -1,3 +1,5 @@
-//! Stage 6: what the models tell about a robot: singularities, loci and aspects, maps.
+//! Stage 6: what a robot can do and where it fails: mobility, singularities, dependence of lines.
 
+pub mod grassmann;
 pub mod singularity;
+pub mod superbracket;
