@@ -100,7 +100,7 @@ fn compile(model: Model<f64>) -> Result<Compiled, Vec<Diagnostic>> {
     let model = with_pivots(model);
     let home = home_posture(&model).map_err(|d| vec![d])?;
     let model = if reaching_closes(&model, &home) { model } else { model.made_careful() };
-    let postures = sample_postures(&model, &home);
+    let postures = newton::postures_near(&model, home.positions());
     let (mobility, generic) = mobility(&model, &postures);
     check_claim(&model, &generic, &mobility).map_err(|d| vec![d])?;
     let model = with_leg_pivots(model, &postures);
@@ -143,7 +143,7 @@ fn reaching_closes(model: &Model<f64>, home: &Posture) -> bool {
         };
         let given: Vec<(Coordinate, f64)> = model.topology().platform.independent.iter().map(change).collect();
         let pose = crate::kinematics::platform::pose_with(home.pose(), &given);
-        inverse(model, &pose, home.mode()).map_or(true, |p| closes(model, p.positions()))
+        inverse(model, &pose, home.mode()).map_or(true, |p| newton::closes(model, p.positions()))
     })
 }
 
@@ -186,16 +186,11 @@ fn assemble_somewhere(model: &Model<f64>) -> Option<Positions<f64>> {
         let mut unknowns = Unknowns::forward(model);
         unknowns.coords = model.topology().coords.ids().collect();
         let outcome = newton::assemble(model, &unknowns, &mut pos);
-        if outcome.residual <= CLOSED && closes(model, &pos) {
+        if outcome.residual <= CLOSED && newton::closes(model, &pos) {
             return Some(pos);
         }
     }
     None
-}
-
-fn closes(model: &Model<f64>, pos: &Positions<f64>) -> bool {
-    let (m, rad) = closure::gap(model, pos);
-    m < 1e-9 * model.size().max(1.0) && rad < 1e-9
 }
 
 /// The `near` joints of the file.
@@ -299,25 +294,6 @@ fn full_jacobian(model: &Model<f64>, pos: &Positions<f64>) -> (Matrix, Unknowns)
     let mut a = Dense::zeros(newton::row_count(model, &unknowns), n + 1);
     newton::jacobian(model, &unknowns, model.length(), pos, &mut a);
     (Matrix::from_fn(a.rows, n, |i, j| a.at(i, j)), unknowns)
-}
-
-/// The home posture and a few near it: one of them may be singular, all are not.
-fn sample_postures(model: &Model<f64>, home: &Posture) -> Vec<Positions<f64>> {
-    let mut random = Pcg64Mcg::seed_from_u64(3);
-    let mut list = vec![home.positions().clone()];
-    for _ in 0..4 {
-        let mut pos = home.positions().clone();
-        for (c, coord) in model.topology().coords.iter() {
-            let scale = if coord.slides { 0.1 * model.size() } else { 0.1 };
-            let at = if coord.slides { pos.joints[c].value } else { pos.joints[c].turn.angle() };
-            pos.joints[c] = JointPosition::of(at + scale * random.random_range(-1.0..1.0));
-        }
-        let outcome = newton::assemble(model, &Unknowns::all(model), &mut pos);
-        if outcome.residual <= CLOSED && closes(model, &pos) {
-            list.push(pos);
-        }
-    }
-    list
 }
 
 /// Mobility at the posture of the highest rank; freedoms that motors do not hold only count when no posture holds them.

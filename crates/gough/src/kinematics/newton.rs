@@ -1,14 +1,16 @@
 //! Assembly by Newton's method: joints, and if asked the platform, that close the loops, from any start. `f64` only;
 //! [`polish`] repeats the last step in any scalar.
 
-use super::closure::{closure_at, joint_twist, movers, row_kind};
-use super::positions::{Positions, pose_bodies};
+use super::closure::{closure_at, gap, joint_twist, movers, row_kind};
+use super::positions::{JointPosition, Positions, pose_bodies};
 use crate::description::{Coordinate, Coordinates};
 use crate::linalg::dense::{Matrix, solve_spd, svd};
 use crate::linalg::small::{Dense, PivotOrder};
 use crate::model::{ClosureId, CoordId, CoordKind, LegId, LegPivots, Model, Node};
 use crate::scalar::Real;
 use crate::spatial::{Pose, Rotation, Turn, Twist, Vec3};
+use rand::{RngExt, SeedableRng};
+use rand_pcg::Pcg64Mcg;
 
 /// A way the platform may move.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -342,6 +344,31 @@ fn move_one<S: Real>(model: &Model<S>, unknowns: &Unknowns, j: usize, step: S, l
     } else {
         joint.turn = joint.turn.advance(step);
     }
+}
+
+/// Whether every loop closes, joints that are turned round included.
+pub fn closes(model: &Model<f64>, pos: &Positions<f64>) -> bool {
+    let (m, rad) = gap(model, pos);
+    m < 1e-9 * model.size().max(1.0) && rad < 1e-9
+}
+
+/// A closed posture and a few closed ones near it: one of them may be singular, all are not.
+pub fn postures_near(model: &Model<f64>, home: &Positions<f64>) -> Vec<Positions<f64>> {
+    let mut random = Pcg64Mcg::seed_from_u64(3);
+    let mut list = vec![home.clone()];
+    for _ in 0..4 {
+        let mut pos = home.clone();
+        for (c, coord) in model.topology().coords.iter() {
+            let scale = if coord.slides { 0.1 * model.size() } else { 0.1 };
+            let at = if coord.slides { pos.joints[c].value } else { pos.joints[c].turn.angle() };
+            pos.joints[c] = JointPosition::of(at + scale * random.random_range(-1.0..1.0));
+        }
+        let outcome = assemble(model, &Unknowns::all(model), &mut pos);
+        if outcome.residual <= CLOSED && closes(model, &pos) {
+            list.push(pos);
+        }
+    }
+    list
 }
 
 /// The pivot order of the closures at a closed posture.
