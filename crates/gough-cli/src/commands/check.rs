@@ -6,6 +6,7 @@ use crate::failure::{Failure, faults_json, render};
 use crate::output::Output;
 use clap::Args;
 use gough::Robot;
+use gough::analysis::mobility::{self, Counts, LegCount, Motions};
 use gough::model::{CoordKind, JointKind, LegId, Method, Node, Topology};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
@@ -54,6 +55,7 @@ fn answer(robot: &Robot) -> Value {
         "rows": mobility.rows,
         "rank": mobility.rank,
         "mobility": mobility.degrees,
+        "mobility_counts": counts_json(&mobility_counts(robot)),
         "overconstraint": mobility.overconstraint,
         "length_scale": model.length(),
         "working_mode": robot.mode().name(t),
@@ -88,7 +90,7 @@ fn text(robot: &Robot) -> String {
         let _ = writeln!(out, "  leg {:width$}  {:24}  {}", t.legs[leg].name, chain(t, leg), solved(t, leg));
     }
     let mut row = |name: &str, value: String| {
-        let _ = writeln!(out, "{name:16}{value}");
+        let _ = writeln!(out, "{name:15} {value}");
     };
     row("platform", coordinates(t).join(", "));
     row("active", names(&t.active_names()));
@@ -101,6 +103,7 @@ fn text(robot: &Robot) -> String {
     let degrees = count(mobility.degrees, "degree of freedom", "degrees of freedom");
     let drives = count(t.active.len(), "drive", "drives");
     row("mobility", format!("{degrees}, {} of the platform, {drives}{}", mobility.platform, redundancy(robot)));
+    counts_rows(&mobility_counts(robot)).into_iter().for_each(|(name, value)| row(&name, value));
     let over = mobility.overconstraint;
     let why = if over > 0 {
         " (equations that the others imply: the loops close because axes are exactly parallel or meet)"
@@ -118,6 +121,75 @@ fn text(robot: &Robot) -> String {
         out.push_str(&render(robot.name(), robot.text(), robot.remarks()));
     }
     out
+}
+
+fn mobility_counts(robot: &Robot) -> Counts {
+    mobility::mobility(robot.model(), robot.home().positions())
+}
+
+fn counts_json(c: &Counts) -> Value {
+    let motions = |m: &Motions| json!({ "dimension": m.dimension, "axes": m.text });
+    json!({
+        "joints": c.joints,
+        "constraints": c.constraints,
+        "by_rank": c.by_rank,
+        "by_legs": c.by_legs,
+        "by_loops": c.by_loops,
+        "platform": motions(&c.platform),
+        "legs": c.legs.iter().map(|l| json!({
+            "name": l.name,
+            "joints": l.joints,
+            "inner_constraints": l.inner,
+            "redundant": l.redundant,
+            "motions": l.motions.as_ref().map(motions),
+        })).collect::<Vec<_>>(),
+        "loops": c.loops.iter().map(|l| json!({
+            "name": l.name,
+            "alone": l.alone,
+            "new": l.new,
+            "shared": l.shared.as_ref().map(motions),
+        })).collect::<Vec<_>>(),
+        "by_loops_is_wrong_because": c.explanation(),
+    })
+}
+
+/// The three counts as sums, and what each leg allows the platform; equal legs share a row.
+fn counts_rows(c: &Counts) -> Vec<(String, String)> {
+    let mut rows = vec![(
+        "  by rank".to_owned(),
+        format!("{} joint freedoms - {} constraints = {} (Moroskine)", c.joints, c.constraints, c.by_rank),
+    )];
+    let inner: usize = c.legs.iter().map(|l| l.inner).sum();
+    let spaces: usize = c.legs.iter().filter_map(|l| l.motions.as_ref()).map(|m| m.dimension).sum();
+    let inner = if inner > 0 { format!(" - {inner} constraints inside legs") } else { String::new() };
+    rows.push((
+        "  by legs".to_owned(),
+        format!(
+            "{}{inner} - {spaces} of the legs + {} in common = {} (Gogu)",
+            c.joints, c.platform.dimension, c.by_legs
+        ),
+    ));
+    let same = |a: &LegCount, b: &LegCount| LegCount { name: b.name.clone(), ..a.clone() } == *b;
+    for legs in c.legs.chunk_by(same) {
+        let (first, last) = (&legs[0].name, &legs[legs.len() - 1].name);
+        let names = if legs.len() > 1 { format!("legs {first} to {last}") } else { format!("leg {first}") };
+        rows.push((format!("    {names}"), leg_text(&legs[0])));
+    }
+    rows.push(("    in common".to_owned(), motions_text(&c.platform)));
+    let loops: String = c.loops.iter().map(|l| format!(" - {}", l.alone)).collect();
+    let why = c.explanation().map_or_else(String::new, |why| format!(", wrong: {why}"));
+    rows.push(("  by loops".to_owned(), format!("{}{loops} = {}{why}", c.joints, c.by_loops)));
+    rows
+}
+
+fn leg_text(l: &LegCount) -> String {
+    let allows = l.motions.as_ref().map_or_else(|| "not between base and platform".to_owned(), motions_text);
+    let idle = if l.redundant > 0 { format!(", {} more with the platform held", l.redundant) } else { String::new() };
+    format!("{allows}{idle}")
+}
+
+fn motions_text(m: &Motions) -> String {
+    format!("dim E = {}: {}", m.dimension, m.text)
 }
 
 fn count(n: usize, one: &str, many: &str) -> String {
