@@ -1,6 +1,15 @@
-//! Stage 6: what a robot can do and where it fails: mobility, singularities, dependence of lines.
+//! Stage 6: what a robot can do and where it fails: mobility, singularities and their loci, dependence of lines, maps.
 
 pub mod grassmann;
+pub mod loci;
+pub mod map;
 pub mod mobility;
+mod nearest;
+mod probe;
+mod region;
 pub mod singularity;
 pub mod superbracket;
+
+pub use nearest::{Nearest, nearest};
+pub use probe::Probe;
+pub use region::{MOST_NODES, Region, RegionError, Span, coordinate_name};

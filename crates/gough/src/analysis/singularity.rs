@@ -345,8 +345,12 @@ impl Monitor {
             (Kind::Type1, Some(block)) => {
                 let first: usize =
                     self.plan.blocks.iter().take_while(|b| !std::ptr::eq(*b, block)).map(|b| b.active).sum();
-                let component = |j: usize| left.iter().enumerate().map(|(i, u)| u * self.m.A.at(first + i, j)).sum();
-                Along::Wrench(Wrench::from_array(std::array::from_fn(component)))
+                // Of the wrenches that differ by what the legs bear anyway, the one without dependent components.
+                let mut w = [0.0; 6];
+                for (j, c) in model.topology().platform.independent.iter().enumerate() {
+                    w[c.index()] = left.iter().enumerate().map(|(i, u)| u * self.m.A_r.at(first + i, j)).sum();
+                }
+                Along::Wrench(Wrench::from_array(w))
             }
             (Kind::Constraint, _) => Along::Twist(sized(std::array::from_fn(|i| right[i]), length)),
             _ => {
@@ -385,8 +389,8 @@ fn pick<S: Real>(a: &Dense<S>, columns: &[usize]) -> Dense<S> {
 /// Wrenches row by row without units: moments over the length, and rows that are unit moments times it.
 fn scaled<S: Real>(a: &Dense<S>, norms: &[Norm], is_angle: impl Fn(usize) -> bool, length: f64) -> Dense<S> {
     let mut out = a.clone();
-    for i in 0..a.rows {
-        let row = if norms[i] == Norm::Moment { length } else { 1.0 };
+    for (i, norm) in norms.iter().enumerate() {
+        let row = if *norm == Norm::Moment { length } else { 1.0 };
         for j in 0..a.cols {
             *out.at_mut(i, j) *= S::lit(if is_angle(j) { row / length } else { row });
         }

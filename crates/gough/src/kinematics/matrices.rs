@@ -500,9 +500,9 @@ pub fn closure_rows<S: Real>(model: &Model<S>, legs: &[LegId], pos: &Positions<S
     let n = coords.len();
     let mut a = Dense::zeros(all.len(), n + 7);
     fill(model, &by_closure(&all), &coords, pos, None, &mut a);
-    for (i, row) in all.iter().enumerate() {
-        for j in 0..n + 6 {
-            let slides = if j < n { model.topology().coords[coords[j]].slides } else { j < n + 3 };
+    let slides = coords.iter().map(|c| model.topology().coords[*c].slides).chain((0..6).map(|k| k < 3));
+    for (j, slides) in slides.enumerate() {
+        for (i, row) in all.iter().enumerate() {
             let scale = row_scale(model, *row) * if slides { model.length() } else { 1.0 };
             *a.at_mut(i, j) *= S::lit(scale);
         }

@@ -1,0 +1,404 @@
+//! Singular curves over a plane of the workspace, traced and refined, and the aspects they bound.
+//!
+//! A grid finds where a function changes sign between two nodes; every crossing is then found by bisection, checked against
+//! the singular value itself, and curves are refined until their chords lie within the accuracy. Cells that the limit of
+//! reach cuts are divided further, so that curves run up to it. A curve that lies between nodes altogether is not seen.
+
+#![allow(clippy::cast_possible_wrap, clippy::cast_possible_truncation)] // nodes are counted in millions at most
+
+use super::map::components;
+use super::probe::Probe;
+use super::region::Region;
+use super::singularity::{Kind, sigma};
+use crate::kinematics::{SolveError, WorkingMode};
+use crate::model::Model;
+use rayon::prelude::*;
+use std::collections::HashMap;
+
+/// What a curve is.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub enum What {
+    /// A singularity, of a leg where it is one's.
+    Singular(Kind, Option<String>),
+    /// The end of a joint's range.
+    Range(String),
+    /// Beyond it the loops do not close for another reason.
+    Open,
+}
+
+/// A curve in the two coordinates of the region.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Curve {
+    /// What it is.
+    pub what: What,
+    /// Its points, in order; the first comes again at the end of a closed curve.
+    pub points: Vec<[f64; 2]>,
+}
+
+/// Curves and aspects of one working mode.
+#[derive(Clone, Debug)]
+pub struct Loci {
+    /// All curves.
+    pub curves: Vec<Curve>,
+    /// To which points lie on their curve, and chords beside it, in the coordinates of the region.
+    pub accuracy: f64,
+    /// Per node of the region: number of its aspect from 0, the largest first.
+    pub aspects: Vec<Option<usize>>,
+    /// Their areas, from the nodes.
+    pub areas: Vec<f64>,
+}
+
+/// How often a cell at the limit of reach is halved.
+const DEPTH: u32 = 5;
+
+/// What a point of the plane is.
+#[derive(Clone, PartialEq, Debug)]
+enum State {
+    Reached(Vec<f64>),
+    Refused(What),
+}
+
+impl State {
+    fn value(&self, k: usize) -> Option<f64> {
+        match self {
+            State::Reached(f) => f.get(k).copied().filter(|x| x.is_finite()),
+            State::Refused(_) => None,
+        }
+    }
+
+    fn is_reached(&self) -> bool {
+        matches!(self, State::Reached(_))
+    }
+}
+
+/// Trace the loci over a region of two coordinates to an accuracy, in the coordinates of the region.
+pub fn trace_loci(model: &Model<f64>, mode: &WorkingMode, region: &Region, accuracy: f64) -> Loci {
+    let grid: Vec<State> = (0..region.len())
+        .into_par_iter()
+        .map_init(|| Probe::new(model, mode), |probe, node| state(probe, &region.pose(&region.point(node))))
+        .collect();
+    let mut tracer = Tracer::new(model, mode, region, accuracy, &grid);
+    let [nx, ny] = [region.spans()[0].count as i64, region.spans()[1].count as i64];
+    for j in 0..ny - 1 {
+        for i in 0..nx - 1 {
+            tracer.cell(i << DEPTH, j << DEPTH, 1 << DEPTH);
+        }
+    }
+    let curves = tracer.finish();
+    let signs: Vec<Option<f64>> = grid
+        .iter()
+        .map(|s| match s {
+            State::Reached(f) => Some(f.iter().take(50).fold(0_u64, |b, x| b << 1 | u64::from(*x > 0.0)) as f64),
+            State::Refused(_) => None,
+        })
+        .collect();
+    let (aspects, areas) = components(region, &signs);
+    Loci { curves, accuracy, aspects, areas }
+}
+
+fn state(probe: &mut Probe<'_>, pose: &crate::spatial::Pose<f64>) -> State {
+    match probe.take(pose) {
+        Ok(()) => {
+            let mut list = Vec::new();
+            probe.signs(&mut list);
+            State::Reached(list.into_iter().map(|s| s.2).collect())
+        }
+        Err(SolveError::OutOfReach { leg, .. } | SolveError::AtLimit { leg }) => {
+            State::Refused(What::Singular(Kind::Type1, Some(leg)))
+        }
+        Err(SolveError::OutOfRange { joint, .. }) => State::Refused(What::Range(joint)),
+        Err(_) => State::Refused(What::Open),
+    }
+}
+
+type Key = (i64, i64);
+
+/// A piece of a curve: what it is, the function that vanishes on it, its ends.
+type Segment = (What, Option<usize>, [f64; 2], [f64; 2]);
+
+struct Tracer<'m> {
+    model: &'m Model<f64>,
+    region: &'m Region,
+    accuracy: f64,
+    probe: Probe<'m>,
+    states: HashMap<Key, State>,
+    /// The functions that change sign: kind and leg.
+    functions: Vec<(Kind, Option<String>)>,
+    segments: Vec<Segment>,
+    scale: [f64; 2],
+}
+
+impl<'m> Tracer<'m> {
+    fn new(model: &'m Model<f64>, mode: &'m WorkingMode, region: &'m Region, accuracy: f64, grid: &[State]) -> Self {
+        let mut probe = Probe::new(model, mode);
+        let plan = &model.topology().plan.matrices;
+        let leg = |b: usize| {
+            let names: Vec<&str> =
+                plan.blocks[b].legs.iter().map(|l| model.topology().legs[*l].name.as_str()).collect();
+            names.join(", ")
+        };
+        // The list of functions does not depend on the posture.
+        let mut list = Vec::new();
+        let reached = (0..grid.len()).find(|n| grid[*n].is_reached());
+        if let Some(node) = reached
+            && probe.take(&region.pose(&region.point(node))).is_ok()
+        {
+            probe.signs(&mut list);
+        }
+        let functions = list.into_iter().map(|(kind, block, _)| (kind, block.map(leg))).collect();
+        let nx = region.spans()[0].count;
+        let states = grid
+            .iter()
+            .enumerate()
+            .map(|(n, s)| ((((n % nx) as i64) << DEPTH, ((n / nx) as i64) << DEPTH), s.clone()))
+            .collect();
+        let step = |k: usize| {
+            let s = &region.spans()[k];
+            (s.high - s.low) / (s.count - 1) as f64 / f64::from(1_u32 << DEPTH)
+        };
+        Self { model, region, accuracy, probe, states, functions, segments: Vec::new(), scale: [step(0), step(1)] }
+    }
+
+    fn point(&self, key: Key) -> [f64; 2] {
+        let spans = self.region.spans();
+        [spans[0].low + self.scale[0] * key.0 as f64, spans[1].low + self.scale[1] * key.1 as f64]
+    }
+
+    fn state_at(&mut self, p: [f64; 2]) -> State {
+        state(&mut self.probe, &self.region.pose(&p))
+    }
+
+    fn corner(&mut self, key: Key) -> State {
+        if let Some(s) = self.states.get(&key) {
+            return s.clone();
+        }
+        let s = self.state_at(self.point(key));
+        self.states.insert(key, s.clone());
+        s
+    }
+
+    /// One cell: divided while the limit of reach cuts it, then searched.
+    fn cell(&mut self, i: i64, j: i64, size: i64) {
+        let keys = [(i, j), (i + size, j), (i + size, j + size), (i, j + size)];
+        let corners = keys.map(|k| self.corner(k));
+        let reached = corners.iter().filter(|c| c.is_reached()).count();
+        if reached == 0 {
+            return;
+        }
+        if reached < 4 && size > 1 {
+            let half = size / 2;
+            for (a, b) in [(i, j), (i + half, j), (i, j + half), (i + half, j + half)] {
+                self.cell(a, b, half);
+            }
+            return;
+        }
+        if reached < 4 {
+            self.limit(keys, &corners);
+        }
+        for k in 0..self.functions.len() {
+            self.crossing(k, keys, &corners);
+        }
+    }
+
+    /// Where a function changes sign in a cell: one segment, or two.
+    fn crossing(&mut self, k: usize, keys: [Key; 4], corners: &[State; 4]) {
+        let mut points: Vec<(usize, [f64; 2])> = Vec::new();
+        for e in 0..4 {
+            let (a, b) = (e, (e + 1) % 4);
+            let (Some(fa), Some(fb)) = (corners[a].value(k), corners[b].value(k)) else { continue };
+            if (fa > 0.0) != (fb > 0.0)
+                && let Some(p) = self.root(k, self.point(keys[a]), self.point(keys[b]), fa > 0.0)
+            {
+                points.push((e, p));
+            }
+        }
+        let what = What::Singular(self.functions[k].0, self.functions[k].1.clone());
+        match points[..] {
+            [(_, p), (_, q)] => self.segments.push((what, Some(k), p, q)),
+            [(_, p), (_, q), (_, r), (_, s)] => {
+                // Saddle: the middle decides which corners belong together.
+                let (a, c) = (self.point(keys[0]), self.point(keys[2]));
+                let middle = self.state_at([(a[0] + c[0]) * 0.5, (a[1] + c[1]) * 0.5]).value(k).unwrap_or(1.0);
+                let same = corners[0].value(k).is_some_and(|f| (f > 0.0) == (middle > 0.0));
+                let pairs = if same { [(p, q), (r, s)] } else { [(s, p), (q, r)] };
+                pairs.into_iter().for_each(|(p, q)| self.segments.push((what.clone(), Some(k), p, q)));
+            }
+            _ => {}
+        }
+    }
+
+    /// The limit of reach in a smallest cell.
+    fn limit(&mut self, keys: [Key; 4], corners: &[State; 4]) {
+        let mut points: Vec<(What, [f64; 2])> = Vec::new();
+        for e in 0..4 {
+            let (a, b) = (e, (e + 1) % 4);
+            let (inside, outside) = match (corners[a].is_reached(), corners[b].is_reached()) {
+                (true, false) => (a, b),
+                (false, true) => (b, a),
+                _ => continue,
+            };
+            points.push(self.edge_of_reach(self.point(keys[inside]), self.point(keys[outside])));
+        }
+        match &points[..] {
+            [(what, p), (_, q)] => self.segments.push((what.clone(), None, *p, *q)),
+            [(what, p), (_, q), (other, r), (_, s)] => {
+                self.segments.push((what.clone(), None, *p, *q));
+                self.segments.push((other.clone(), None, *r, *s));
+            }
+            _ => {}
+        }
+    }
+
+    /// The last point that is reached on the way out, and what ends there.
+    fn edge_of_reach(&mut self, mut inside: [f64; 2], mut outside: [f64; 2]) -> (What, [f64; 2]) {
+        let mut what = What::Open;
+        for _ in 0..60 {
+            let middle = [(inside[0] + outside[0]) * 0.5, (inside[1] + outside[1]) * 0.5];
+            match self.state_at(middle) {
+                State::Reached(_) => inside = middle,
+                State::Refused(w) => {
+                    outside = middle;
+                    what = w;
+                }
+            }
+            if apart(inside, outside) < self.accuracy * 1e-3 {
+                break;
+            }
+        }
+        (what, inside)
+    }
+
+    /// Where function `k` vanishes between two points where its signs differ; `None` where that is no loss of rank.
+    fn root(&mut self, k: usize, mut a: [f64; 2], mut b: [f64; 2], a_positive: bool) -> Option<[f64; 2]> {
+        while apart(a, b) > self.accuracy * 1e-3 {
+            let middle = [(a[0] + b[0]) * 0.5, (a[1] + b[1]) * 0.5];
+            let f = self.state_at(middle).value(k)?;
+            *(if (f > 0.0) == a_positive { &mut a } else { &mut b }) = middle;
+            if middle == a && middle == b {
+                break;
+            }
+        }
+        self.probe.take(&self.region.pose(&a)).ok()?;
+        let genuine = sigma(self.model, self.probe.positions(), self.functions[k].0)?;
+        (genuine < 1e-4).then_some(a)
+    }
+
+    /// Segments joined into curves, chords refined.
+    fn finish(mut self) -> Vec<Curve> {
+        let segments = std::mem::take(&mut self.segments);
+        let mut curves = Vec::new();
+        let mut kinds: Vec<(What, Option<usize>)> = Vec::new();
+        for (what, k, ..) in &segments {
+            if !kinds.contains(&(what.clone(), *k)) {
+                kinds.push((what.clone(), *k));
+            }
+        }
+        for (what, k) in kinds {
+            let own: Vec<([f64; 2], [f64; 2])> =
+                segments.iter().filter(|s| s.0 == what && s.1 == k).map(|s| (s.2, s.3)).collect();
+            for line in join(&own, self.accuracy) {
+                let points = self.refine(k, &line);
+                let what = if k.is_none() { self.limit_of(&what, &points) } else { what.clone() };
+                curves.push(Curve { what, points });
+            }
+        }
+        curves
+    }
+
+    /// At the limit of reach a leg is singular in its drive (Type 1) or in its passive joints: whichever is nearer to zero.
+    fn limit_of(&mut self, what: &What, points: &[[f64; 2]]) -> What {
+        let What::Singular(_, leg) = what else { return what.clone() };
+        let at = points[points.len() / 2];
+        if self.probe.take(&self.region.pose(&at)).is_err() {
+            return what.clone();
+        }
+        let mut size = |kind| sigma(self.model, self.probe.positions(), kind).unwrap_or(f64::INFINITY);
+        let kind = if size(Kind::Lpjts) < size(Kind::Type1) { Kind::Lpjts } else { Kind::Type1 };
+        What::Singular(kind, leg.clone())
+    }
+
+    /// Points added until chords lie within the accuracy.
+    fn refine(&mut self, k: Option<usize>, line: &[[f64; 2]]) -> Vec<[f64; 2]> {
+        let mut out = Vec::with_capacity(line.len());
+        for pair in line.windows(2) {
+            out.push(pair[0]);
+            self.halve(k, pair[0], pair[1], 10, &mut out);
+        }
+        out.extend(line.last());
+        out
+    }
+
+    fn halve(&mut self, k: Option<usize>, a: [f64; 2], b: [f64; 2], depth: u32, out: &mut Vec<[f64; 2]>) {
+        let length = apart(a, b);
+        if depth == 0 || length < 4.0 * self.accuracy {
+            return;
+        }
+        let middle = [(a[0] + b[0]) * 0.5, (a[1] + b[1]) * 0.5];
+        let normal = [(a[1] - b[1]) / length, (b[0] - a[0]) / length];
+        // A curve that leaves its chord by more than a quarter of it is left to the grid.
+        let side = |s: f64| [middle[0] + normal[0] * s * length, middle[1] + normal[1] * s * length];
+        let Some(p) = self.between(k, side(-0.25), side(0.25)) else { return };
+        if apart(p, middle) <= self.accuracy {
+            return;
+        }
+        self.halve(k, a, p, depth - 1, out);
+        out.push(p);
+        self.halve(k, p, b, depth - 1, out);
+    }
+
+    /// The point of a curve between two points beside it.
+    fn between(&mut self, k: Option<usize>, a: [f64; 2], b: [f64; 2]) -> Option<[f64; 2]> {
+        let (sa, sb) = (self.state_at(a), self.state_at(b));
+        if let Some(k) = k {
+            let (fa, fb) = (sa.value(k)?, sb.value(k)?);
+            return if (fa > 0.0) == (fb > 0.0) { None } else { self.root(k, a, b, fa > 0.0) };
+        }
+        match (sa.is_reached(), sb.is_reached()) {
+            (true, false) => Some(self.edge_of_reach(a, b).1),
+            (false, true) => Some(self.edge_of_reach(b, a).1),
+            _ => None,
+        }
+    }
+}
+
+fn apart(a: [f64; 2], b: [f64; 2]) -> f64 {
+    (a[0] - b[0]).hypot(a[1] - b[1])
+}
+
+/// Segments that share ends, as lines.
+fn join(segments: &[([f64; 2], [f64; 2])], accuracy: f64) -> Vec<Vec<[f64; 2]>> {
+    let cell = |p: [f64; 2]| ((p[0] / accuracy).round() as i64, (p[1] / accuracy).round() as i64);
+    let mut ends: HashMap<Key, Vec<usize>> = HashMap::new();
+    for (i, (a, b)) in segments.iter().enumerate() {
+        ends.entry(cell(*a)).or_default().push(i);
+        ends.entry(cell(*b)).or_default().push(i);
+    }
+    let mut used = vec![false; segments.len()];
+    let next = |p: [f64; 2], used: &[bool]| -> Option<(usize, [f64; 2])> {
+        let (x, y) = cell(p);
+        let around = (-1..=1).flat_map(|dx| (-1..=1).map(move |dy| (x + dx, y + dy)));
+        around.flat_map(|key| ends.get(&key).into_iter().flatten()).find(|i| !used[**i]).map(|&i| {
+            let (a, b) = segments[i];
+            (i, if apart(a, p) <= apart(b, p) { b } else { a })
+        })
+    };
+    let mut lines = Vec::new();
+    for start in 0..segments.len() {
+        if used[start] {
+            continue;
+        }
+        used[start] = true;
+        let mut line = vec![segments[start].0, segments[start].1];
+        while let Some((i, p)) = next(line[line.len() - 1], &used) {
+            used[i] = true;
+            line.push(p);
+        }
+        line.reverse();
+        while let Some((i, p)) = next(line[line.len() - 1], &used) {
+            used[i] = true;
+            line.push(p);
+        }
+        lines.push(line);
+    }
+    lines
+}

@@ -1,0 +1,381 @@
+//! A scalar over a region of the workspace, on all cores.
+
+use super::probe::{Probe, determinant};
+use super::region::Region;
+use super::singularity::{Kind, singularities};
+use crate::kinematics::jacobians::{Orders, jacobians};
+use crate::kinematics::matrices::Matrices;
+use crate::kinematics::{SolveError, WorkingMode, inverse, working_modes};
+use crate::linalg::dense::{Matrix, svd};
+use crate::linalg::small::Dense;
+use crate::model::Model;
+use rayon::prelude::*;
+use std::fmt;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+/// What a map shows.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Quantity {
+    /// One wherever the pose can be reached.
+    Reachable,
+    /// How many working modes reach the pose.
+    Modes,
+    /// Number of the aspect the pose belongs to.
+    Aspect,
+    /// One over the condition number of J, lengths scaled: 1 isotropic, 0 singular.
+    Conditioning,
+    /// `sqrt(det(J Jᵀ))`, lengths scaled.
+    Manipulability,
+    /// Determinant of A_r.
+    Determinant,
+    /// First-order distance to a kind of singularity, or to the nearest of all.
+    Distance(Option<Kind>),
+    /// Largest effort of a drive for a unit force on the platform.
+    Amplification,
+    /// Lowest stiffness of the platform, angles at the length scale, from the stiffness of the drives.
+    Stiffness(Vec<f64>),
+}
+
+/// A quantity that maps offer: name, unit, description.
+pub const QUANTITIES: [(&str, &str, &str); 13] = [
+    ("reachable", "", "1 where the pose can be reached; area or volume, and that of the largest aspect"),
+    ("modes", "", "number of working modes that reach the pose"),
+    ("aspect", "", "connected singularity-free regions, numbered from the largest"),
+    ("conditioning", "", "1/condition number of J, lengths scaled: 1 isotropic, 0 singular"),
+    ("manipulability", "", "sqrt(det(J J^T)), lengths scaled"),
+    ("determinant", "", "determinant of A_r: zero at Type 2"),
+    ("distance", "m", "first-order distance to the nearest singularity of any kind"),
+    ("distance-type1", "m", "first-order distance to a Type 1 singularity"),
+    ("distance-type2", "m", "first-order distance to a Type 2 singularity"),
+    ("distance-lpjts", "m", "first-order distance to a singularity of passive joints"),
+    ("distance-constraint", "m", "first-order distance to a constraint singularity"),
+    ("amplification", "N/N or N*m/N", "largest effort of a drive for a unit force on the platform"),
+    ("stiffness", "N/m", "lowest stiffness of the platform from the stiffness of the drives"),
+];
+
+impl Quantity {
+    /// By name; `stiffness` needs one number per drive.
+    pub fn named(name: &str, stiffness: Option<Vec<f64>>) -> Result<Self, MapError> {
+        Ok(match name {
+            "reachable" => Self::Reachable,
+            "modes" => Self::Modes,
+            "aspect" => Self::Aspect,
+            "conditioning" => Self::Conditioning,
+            "manipulability" => Self::Manipulability,
+            "determinant" => Self::Determinant,
+            "distance" => Self::Distance(None),
+            "distance-type1" => Self::Distance(Some(Kind::Type1)),
+            "distance-type2" => Self::Distance(Some(Kind::Type2)),
+            "distance-lpjts" => Self::Distance(Some(Kind::Lpjts)),
+            "distance-constraint" => Self::Distance(Some(Kind::Constraint)),
+            "amplification" => Self::Amplification,
+            "stiffness" => Self::Stiffness(stiffness.ok_or(MapError::NoStiffness)?),
+            _ => return Err(MapError::UnknownQuantity(name.to_owned())),
+        })
+    }
+}
+
+/// Why there is no map.
+#[derive(Clone, PartialEq, Debug)]
+#[non_exhaustive]
+pub enum MapError {
+    /// No quantity is called so.
+    UnknownQuantity(String),
+    /// The drives have no stiffness.
+    NoStiffness,
+}
+
+impl fmt::Display for MapError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            MapError::UnknownQuantity(name) => {
+                let names: Vec<&str> = QUANTITIES.iter().map(|q| q.0).collect();
+                let near = crate::description::nearest(name, names.iter().copied());
+                let hint = near.map_or_else(|| names.join(", "), |n| format!("did you mean `{n}`?"));
+                write!(f, "no quantity is called `{name}`; {hint}")
+            }
+            MapError::NoStiffness => f.write_str(
+                "not every drive has a stiffness; write `drive = { stiffness = .. }` in the file or give --stiffness",
+            ),
+        }
+    }
+}
+
+impl std::error::Error for MapError {}
+
+/// A map: one value per node of the region, in its order.
+#[derive(Clone, Debug)]
+pub struct Map {
+    /// Values; missing where there is no answer, or where the map was stopped.
+    pub values: Vec<Option<f64>>,
+    /// How many nodes were refused, by kind of refusal.
+    pub refused: Vec<(&'static str, usize)>,
+    /// Whether every node was looked at.
+    pub complete: bool,
+    /// Length, area or volume that can be reached; of [`Quantity::Reachable`] and [`Quantity::Aspect`].
+    pub reachable: Option<f64>,
+    /// The same of each aspect, largest first.
+    pub aspects: Vec<f64>,
+}
+
+/// Nodes that one core takes at a time.
+const CHUNK: usize = 1024;
+
+/// Map a quantity. `progress` is called now and then with the number of nodes done, and stops the map by answering false.
+pub fn map(
+    model: &Model<f64>,
+    mode: &WorkingMode,
+    region: &Region,
+    quantity: &Quantity,
+    progress: &(dyn Fn(usize) -> bool + Sync),
+) -> Map {
+    let n = region.len();
+    let (done, stopped) = (AtomicUsize::new(0), AtomicBool::new(false));
+    let mut found: Vec<Answer> = vec![Answer::Open; n];
+    found.par_chunks_mut(CHUNK).enumerate().for_each_init(
+        || Probe::new(model, mode),
+        |probe, (i, chunk)| {
+            if stopped.load(Ordering::Relaxed) {
+                return;
+            }
+            for (k, answer) in chunk.iter_mut().enumerate() {
+                let pose = region.pose(&region.point(i * CHUNK + k));
+                *answer = match evaluate(probe, mode, &pose, quantity) {
+                    Ok(x) => Answer::Value(x),
+                    Err(e) => Answer::Refused(e.kind()),
+                };
+            }
+            let now = done.fetch_add(chunk.len(), Ordering::Relaxed) + chunk.len();
+            if !progress(now) {
+                stopped.store(true, Ordering::Relaxed);
+            }
+        },
+    );
+    gather(region, quantity, &found)
+}
+
+#[derive(Clone, Copy)]
+enum Answer {
+    Open,
+    Value(f64),
+    Refused(&'static str),
+}
+
+fn gather(region: &Region, quantity: &Quantity, found: &[Answer]) -> Map {
+    let mut refused: Vec<(&'static str, usize)> = Vec::new();
+    for answer in found {
+        if let Answer::Refused(kind) = answer {
+            match refused.iter_mut().find(|(k, _)| k == kind) {
+                Some((_, count)) => *count += 1,
+                None => refused.push((kind, 1)),
+            }
+        }
+    }
+    let complete = !found.iter().any(|a| matches!(a, Answer::Open));
+    let mut values: Vec<Option<f64>> = found
+        .iter()
+        .map(|a| match a {
+            Answer::Value(x) if x.is_finite() => Some(*x),
+            _ => None,
+        })
+        .collect();
+    let (mut reachable, mut aspects) = (None, Vec::new());
+    if matches!(quantity, Quantity::Reachable | Quantity::Aspect) {
+        reachable = Some((0..found.len()).filter(|i| values[*i].is_some()).map(|i| region.weight(i)).sum());
+        let (labels, sizes) = components(region, &values);
+        aspects = sizes;
+        for (value, label) in values.iter_mut().zip(labels) {
+            let shown = if *quantity == Quantity::Aspect { label.map(|l| (l + 1) as f64) } else { label.map(|_| 1.0) };
+            *value = shown;
+        }
+    }
+    Map { values, refused, complete, reachable, aspects }
+}
+
+/// Nodes that neighbours join when their signs agree: labels, largest first, and sizes.
+pub fn components(region: &Region, signs: &[Option<f64>]) -> (Vec<Option<usize>>, Vec<f64>) {
+    let mut label: Vec<Option<usize>> = vec![None; signs.len()];
+    let mut sizes: Vec<(f64, usize)> = Vec::new();
+    let steps: Vec<usize> = region
+        .spans()
+        .iter()
+        .scan(1, |stride, s| {
+            let own = *stride;
+            *stride *= s.count;
+            Some(own)
+        })
+        .collect();
+    let mut stack = Vec::new();
+    for start in 0..signs.len() {
+        if signs[start].is_none() || label[start].is_some() {
+            continue;
+        }
+        let own = sizes.len();
+        let mut size = 0.0;
+        label[start] = Some(own);
+        stack.push(start);
+        while let Some(node) = stack.pop() {
+            size += region.weight(node);
+            let place = region.indices(node);
+            for (k, (span, stride)) in region.spans().iter().zip(&steps).enumerate() {
+                let below = (place[k] > 0).then(|| node - stride);
+                let above = (place[k] + 1 < span.count).then(|| node + stride);
+                for next in below.into_iter().chain(above) {
+                    if label[next].is_none() && signs[next].is_some() && signs[next] == signs[node] {
+                        label[next] = Some(own);
+                        stack.push(next);
+                    }
+                }
+            }
+        }
+        sizes.push((size, own));
+    }
+    sizes.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+    let mut rank = vec![0; sizes.len()];
+    sizes.iter().enumerate().for_each(|(r, (_, own))| rank[*own] = r);
+    (label.into_iter().map(|l| l.map(|l| rank[l])).collect(), sizes.into_iter().map(|s| s.0).collect())
+}
+
+/// The quantity at a pose.
+pub fn evaluate(
+    probe: &mut Probe<'_>,
+    mode: &WorkingMode,
+    pose: &crate::spatial::Pose<f64>,
+    quantity: &Quantity,
+) -> Result<f64, SolveError> {
+    let model = probe.model();
+    match quantity {
+        Quantity::Modes => return working_modes(model, pose).map(|list| list.len() as f64),
+        Quantity::Distance(kind) => return distance(model, mode, pose, *kind),
+        _ => probe.take(pose)?,
+    }
+    let m = probe.matrices();
+    let singular = |kind| SolveError::Singular { leg: None, kind };
+    match quantity {
+        Quantity::Reachable | Quantity::Aspect => {
+            // The signs as a number: nodes of one aspect agree in all of them.
+            let mut list = Vec::with_capacity(16);
+            probe.signs(&mut list);
+            let bits = list.iter().take(50).fold(0_u64, |bits, (_, _, x)| bits << 1 | u64::from(*x > 0.0));
+            Ok(bits as f64)
+        }
+        Quantity::Conditioning => Ok(conditioning(model, m)),
+        Quantity::Determinant if m.A_r.rows == m.A_r.cols => Ok(determinant(&scaled_A(model, m))),
+        Quantity::Determinant => Err(singular("type2")),
+        _ => {
+            let j = jacobians(m, &Orders::of(m));
+            match quantity {
+                Quantity::Manipulability => {
+                    let J = j.J.ok_or_else(|| singular("type2"))?;
+                    let J = scaled_J(model, &J);
+                    Ok(singular_values(&J).iter().product())
+                }
+                Quantity::Amplification => amplification(model, &j.J.ok_or_else(|| singular("type2"))?),
+                Quantity::Stiffness(drives) => {
+                    let J_inv = j.J_inv.ok_or_else(|| singular("type1"))?;
+                    Ok(lowest_stiffness(model, &J_inv, drives))
+                }
+                _ => Ok(0.0),
+            }
+        }
+    }
+}
+
+fn distance(
+    model: &Model<f64>,
+    mode: &WorkingMode,
+    pose: &crate::spatial::Pose<f64>,
+    kind: Option<Kind>,
+) -> Result<f64, SolveError> {
+    let posture = inverse(model, pose, mode)?;
+    let report = singularities(model, &posture);
+    let of_kind = report.list.iter().filter(|s| kind.is_none_or(|k| s.kind == k));
+    Ok(of_kind.map(|s| s.distance).fold(f64::INFINITY, f64::min))
+}
+
+/// A_r with moments over the length.
+fn scaled_A(model: &Model<f64>, m: &Matrices<f64>) -> Dense<f64> {
+    let mut A = m.A_r.clone();
+    for (j, c) in model.topology().platform.independent.iter().enumerate() {
+        if c.is_angle() {
+            (0..A.rows).for_each(|i| *A.at_mut(i, j) /= model.length());
+        }
+    }
+    A
+}
+
+/// J without units: angular velocities times the length, revolute rates too.
+fn scaled_J(model: &Model<f64>, J: &Dense<f64>) -> Dense<f64> {
+    let t = model.topology();
+    let mut out = J.clone();
+    for i in 0..J.rows {
+        for j in 0..J.cols {
+            let row = if t.platform.independent[i].is_angle() { model.length() } else { 1.0 };
+            let col = if t.coords[t.active[j]].slides { 1.0 } else { model.length() };
+            *out.at_mut(i, j) *= row / col;
+        }
+    }
+    out
+}
+
+/// One over the condition number of the scaled J; zero at Type 1 and Type 2.
+fn conditioning(model: &Model<f64>, m: &Matrices<f64>) -> f64 {
+    if let ([a, b, c, d], [p, q, r, s]) = (&m.A_r.data[..], &m.B.data[..]) {
+        // Two drives, two freedoms of one unit: J is A⁻¹ B up to a factor.
+        let J = nalgebra::Matrix2::new(d * p - b * r, d * q - b * s, a * r - c * p, a * s - c * q);
+        let same_unit = model.topology().platform.independent.iter().all(|c| !c.is_angle());
+        if same_unit && model.topology().active.iter().all(|c| !model.topology().coords[*c].slides) {
+            return ratio_2(&J);
+        }
+    }
+    let Some(J) = jacobians(m, &Orders::of(m)).J else { return 0.0 };
+    let s = singular_values(&scaled_J(model, &J));
+    match (s.first(), s.last()) {
+        (Some(high), Some(low)) if *high > 0.0 && high.is_finite() => low / high,
+        _ => 0.0,
+    }
+}
+
+/// Smallest over largest singular value of a 2 × 2 matrix.
+fn ratio_2(J: &nalgebra::Matrix2<f64>) -> f64 {
+    let (e, f) = ((J[(0, 0)] + J[(1, 1)]) * 0.5, (J[(0, 0)] - J[(1, 1)]) * 0.5);
+    let (g, h) = ((J[(1, 0)] + J[(0, 1)]) * 0.5, (J[(1, 0)] - J[(0, 1)]) * 0.5);
+    let (q, r) = (e.hypot(h), f.hypot(g));
+    if q + r > 0.0 { (q - r).abs() / (q + r) } else { 0.0 }
+}
+
+fn singular_values(J: &Dense<f64>) -> Vec<f64> {
+    svd(&Matrix::from_fn(J.rows, J.cols, |i, j| J.at(i, j))).s
+}
+
+/// `τ = Jᵀ w`, (7.195): the drive that a unit force loads most, in its worst direction.
+fn amplification(model: &Model<f64>, J: &Dense<f64>) -> Result<f64, SolveError> {
+    let independent = &model.topology().platform.independent;
+    let forces: Vec<usize> = (0..J.rows).filter(|i| !independent[*i].is_angle()).collect();
+    if forces.is_empty() {
+        return Err(SolveError::NotAPose { reason: "the platform does not translate: no force acts on it".to_owned() });
+    }
+    let load = |drive: usize| forces.iter().map(|i| J.at(*i, drive).powi(2)).sum::<f64>().sqrt();
+    Ok((0..J.cols).map(load).fold(0.0, f64::max))
+}
+
+/// Lowest eigenvalue of `K = J⁻ᵀ K_a J⁻¹`, angles at the length scale.
+fn lowest_stiffness(model: &Model<f64>, J_inv: &Dense<f64>, drives: &[f64]) -> f64 {
+    let independent = &model.topology().platform.independent;
+    // Singular values of sqrt(K_a) J⁻¹ are the square roots.
+    let M = Matrix::from_fn(J_inv.rows, J_inv.cols, |i, j| {
+        let unit = if independent[j].is_angle() { model.length() } else { 1.0 };
+        drives[i].sqrt() * J_inv.at(i, j) / unit
+    });
+    svd(&M).s.last().map_or(0.0, |s| s * s)
+}
+
+/// Stiffness of each drive, in the order of the active joints: that of the file, else `given`; `None` when one has neither.
+pub fn drive_stiffness(model: &Model<f64>, given: Option<f64>) -> Option<Vec<f64>> {
+    let t = model.topology();
+    let of = |name: &str| {
+        let body = model.description().bodies.iter().find(|b| b.name.text == name)?;
+        Some(body.drive.as_ref()?.stiffness.as_ref()?.value)
+    };
+    t.active.iter().map(|c| of(&t.coords[*c].name).or(given)).collect()
+}
