@@ -132,7 +132,7 @@ fn a_stretched_tripteron_leg_is_lpjts() {
     let found = only(&report, Kind::Lpjts);
     assert!(found.leg.is_some());
     let Along::Joints(joints) = &found.along else { panic!() };
-    assert!(joints.len() == 3 && joints.iter().all(|(name, rate)| !name.is_empty() && rate.is_finite()));
+    assert!(joints.len() >= 2 && joints.iter().all(|(name, rate)| !name.is_empty() && rate.is_finite()));
     assert!(joints.iter().any(|(_, rate)| rate.abs() > 0.3), "{joints:?}");
     assert!(report.undefined.contains(&Kind::Type2) || report.list.iter().any(|s| s.kind == Kind::Type2));
 }

@@ -312,7 +312,7 @@ impl<'m> Tracer<'m> {
         if self.probe.take(&self.region.pose(&at)).is_err() {
             return what.clone();
         }
-        let mut size = |kind| sigma(self.model, self.probe.positions(), kind).unwrap_or(f64::INFINITY);
+        let size = |kind| sigma(self.model, self.probe.positions(), kind).unwrap_or(f64::INFINITY);
         let kind = if size(Kind::Lpjts) < size(Kind::Type1) { Kind::Lpjts } else { Kind::Type1 };
         What::Singular(kind, leg.clone())
     }
