@@ -78,10 +78,7 @@ pub fn assignments(text: &str, option: &str) -> Result<Vec<(String, f64, Dimensi
     let mut list: Vec<(String, f64, Dimension)> = Vec::new();
     for part in text.split(',').filter(|p| !p.trim().is_empty()) {
         let (name, value) = split(part, option)?;
-        let (number, dimension) = quantity(&value).map_err(|fault| {
-            let help = fault.help().map_or(String::new(), |h| format!(" ({h})"));
-            Failure::Usage(format!("{option}: `{value}` for {name}: {fault}{help}"))
-        })?;
+        let (number, dimension) = quantity_of(&value, &name, option)?;
         if list.iter().any(|(n, ..)| *n == name) {
             return Err(Failure::Usage(format!("{option}: {name} is given twice")));
         }
@@ -93,7 +90,16 @@ pub fn assignments(text: &str, option: &str) -> Result<Vec<(String, f64, Dimensi
     Ok(list)
 }
 
-fn check_dimension(name: &str, dimension: Dimension, is_length: bool, option: &str) -> Result<(), Failure> {
+/// A number with or without a unit.
+pub fn quantity_of(value: &str, name: &str, option: &str) -> Result<(f64, Dimension), Failure> {
+    quantity(value).map_err(|fault| {
+        let help = fault.help().map_or(String::new(), |h| format!(" ({h})"));
+        Failure::Usage(format!("{option}: `{value}` for {name}: {fault}{help}"))
+    })
+}
+
+/// What a unit says must fit the coordinate.
+pub fn check_dimension(name: &str, dimension: Dimension, is_length: bool, option: &str) -> Result<(), Failure> {
     let expected = if is_length { [1, 0, 0] } else { [0, 0, 0] };
     if dimension.fits(expected) {
         return Ok(());

@@ -5,8 +5,8 @@ mod commands;
 mod draw;
 mod failure;
 mod output;
-#[allow(dead_code)] // no command draws pictures yet
 mod plot;
+mod region;
 mod states;
 
 use clap::{Parser, Subcommand};
@@ -31,6 +31,10 @@ enum Command {
     Check(commands::check::Arguments),
     /// Inverse and forward geometry: joints in all working modes, poses in all assembly modes
     Kinematics(commands::kinematics::Arguments),
+    /// Which singularities a posture has or is near to, and their curves over a region
+    Singularities(commands::singularities::Arguments),
+    /// A scalar over a region of the workspace: table and picture
+    Map(commands::map::Arguments),
     /// Print the JSON Schema of the robot file, for editors
     Schema(commands::schema::Arguments),
 }
@@ -46,6 +50,8 @@ fn main() -> ExitCode {
         Command::Robots(a) => commands::robots::run(&a),
         Command::Check(a) => commands::check::run(&a),
         Command::Kinematics(a) => commands::kinematics::run(&a),
+        Command::Singularities(a) => commands::singularities::run(&a),
+        Command::Map(a) => commands::map::run(&a),
         Command::Schema(a) => commands::schema::run(&a),
     };
     match done {

@@ -55,7 +55,14 @@ fn loci_of_the_five_bar_lie_on_the_closed_forms() {
             }
         }
         assert!(type_2 > 20, "{}", mode.name(model.topology()));
-        assert!(loci.areas.len() >= 2 && loci.areas[0] > 0.01, "{:?}", loci.areas);
+        // The closed Type 2 curves cut the workspace: no aspect is nearly all of it.
+        let total: f64 = loci.areas.iter().sum();
+        assert!(
+            loci.areas.len() >= 2 && loci.areas[0] < 0.9 * total,
+            "{}: {:?}",
+            mode.name(model.topology()),
+            loci.areas
+        );
     }
 }
 

@@ -53,10 +53,10 @@ fn aligned_distal_links_of_a_five_bar_are_type_2() {
 
 /// A hexapod whose hexagons are similar, and any hexapod turned by 90 degrees about z over a base of the same shape.
 fn hexapod(platform_turn: &str) -> String {
-    let mut legs = String::new();
-    for (i, (b, p)) in [(-10, -10), (10, 10), (110, 110), (130, 130), (230, 230), (250, 250)].iter().enumerate() {
-        legs.push_str(&format!("{} = {{ template = \"ups\", b = \"{b} deg\", p = \"{p} deg\" }}\n", i + 1));
-    }
+    let angles = [-10, 10, 110, 130, 230, 250];
+    let leg =
+        |(i, a): (usize, &i32)| format!("{} = {{ template = \"ups\", b = \"{a} deg\", p = \"{a} deg\" }}\n", i + 1);
+    let legs: String = angles.iter().enumerate().map(leg).collect();
     format!(
         r#"
 [robot]

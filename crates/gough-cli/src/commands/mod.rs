@@ -2,5 +2,7 @@
 
 pub mod check;
 pub mod kinematics;
+pub mod map;
 pub mod robots;
 pub mod schema;
+pub mod singularities;

@@ -2,12 +2,13 @@
 //!
 //! A grid finds where a function changes sign between two nodes; every crossing is then found by bisection, checked against
 //! the singular value itself, and curves are refined until their chords lie within the accuracy. Cells that the limit of
-//! reach cuts are divided further, so that curves run up to it. A curve that lies between nodes altogether is not seen.
+//! reach cuts are divided further, so that curves run up to it. A curve that lies between nodes altogether is not seen, and
+//! pieces shorter than half a cell are left out.
 
 #![allow(clippy::cast_possible_wrap, clippy::cast_possible_truncation)] // nodes are counted in millions at most
 
 use super::map::components;
-use super::probe::Probe;
+use super::probe::{Probe, Root};
 use super::region::Region;
 use super::singularity::{Kind, sigma};
 use crate::kinematics::{SolveError, WorkingMode};
@@ -85,14 +86,19 @@ pub fn trace_loci(model: &Model<f64>, mode: &WorkingMode, region: &Region, accur
         }
     }
     let curves = tracer.finish();
-    let signs: Vec<Option<f64>> = grid
+    let signs: Vec<Option<u64>> = grid
         .iter()
         .map(|s| match s {
-            State::Reached(f) => Some(f.iter().take(50).fold(0_u64, |b, x| b << 1 | u64::from(*x > 0.0)) as f64),
+            State::Reached(f) => {
+                Some(f.iter().take(63).enumerate().fold(0, |bits, (k, x)| bits | u64::from(*x > 0.0) << k))
+            }
             State::Refused(_) => None,
         })
         .collect();
-    let (aspects, areas) = components(region, &signs);
+    let mut probe = Probe::new(model, mode);
+    let (aspects, areas) = components(region, &signs, &mut |a, b, differ| {
+        probe.separates(region, &region.point(a), &region.point(b), differ)
+    });
     Loci { curves, accuracy, aspects, areas }
 }
 
@@ -207,7 +213,7 @@ impl<'m> Tracer<'m> {
             let (a, b) = (e, (e + 1) % 4);
             let (Some(fa), Some(fb)) = (corners[a].value(k), corners[b].value(k)) else { continue };
             if (fa > 0.0) != (fb > 0.0)
-                && let Some(p) = self.root(k, self.point(keys[a]), self.point(keys[b]), fa > 0.0)
+                && let Some(p) = self.root(k, self.point(keys[a]), self.point(keys[b]))
             {
                 points.push((e, p));
             }
@@ -269,18 +275,11 @@ impl<'m> Tracer<'m> {
     }
 
     /// Where function `k` vanishes between two points where its signs differ; `None` where that is no loss of rank.
-    fn root(&mut self, k: usize, mut a: [f64; 2], mut b: [f64; 2], a_positive: bool) -> Option<[f64; 2]> {
-        while apart(a, b) > self.accuracy * 1e-3 {
-            let middle = [(a[0] + b[0]) * 0.5, (a[1] + b[1]) * 0.5];
-            let f = self.state_at(middle).value(k)?;
-            *(if (f > 0.0) == a_positive { &mut a } else { &mut b }) = middle;
-            if middle == a && middle == b {
-                break;
-            }
-        }
-        self.probe.take(&self.region.pose(&a)).ok()?;
-        let genuine = sigma(self.model, self.probe.positions(), self.functions[k].0)?;
-        (genuine < 1e-4).then_some(a)
+    fn root(&mut self, k: usize, a: [f64; 2], b: [f64; 2]) -> Option<[f64; 2]> {
+        let Root::At(s) = self.probe.root(self.region, &a, &b, k, self.accuracy * 1e-3 / apart(a, b)) else {
+            return None;
+        };
+        Some([a[0] + (b[0] - a[0]) * s, a[1] + (b[1] - a[1]) * s])
     }
 
     /// Segments joined into curves, chords refined.
@@ -296,7 +295,10 @@ impl<'m> Tracer<'m> {
         for (what, k) in kinds {
             let own: Vec<([f64; 2], [f64; 2])> =
                 segments.iter().filter(|s| s.0 == what && s.1 == k).map(|s| (s.2, s.3)).collect();
-            for line in join(&own, self.accuracy) {
+            // Pieces shorter than half a cell of the grid are left out.
+            let shortest = 0.5 * f64::from(1_u32 << DEPTH) * self.scale[0].min(self.scale[1]);
+            let long = |line: &[[f64; 2]]| line.windows(2).map(|p| apart(p[0], p[1])).sum::<f64>() > shortest;
+            for line in join(&own, self.accuracy).into_iter().filter(|l| long(l)) {
                 let points = self.refine(k, &line);
                 let what = if k.is_none() { self.limit_of(&what, &points) } else { what.clone() };
                 curves.push(Curve { what, points });
@@ -351,7 +353,7 @@ impl<'m> Tracer<'m> {
         let (sa, sb) = (self.state_at(a), self.state_at(b));
         if let Some(k) = k {
             let (fa, fb) = (sa.value(k)?, sb.value(k)?);
-            return if (fa > 0.0) == (fb > 0.0) { None } else { self.root(k, a, b, fa > 0.0) };
+            return if (fa > 0.0) == (fb > 0.0) { None } else { self.root(k, a, b) };
         }
         match (sa.is_reached(), sb.is_reached()) {
             (true, false) => Some(self.edge_of_reach(a, b).1),

@@ -32,12 +32,14 @@ pub enum Quantity {
     Distance(Option<Kind>),
     /// Largest effort of a drive for a unit force on the platform.
     Amplification,
+    /// Largest effort of a drive that balances this wrench on the platform, in its independent components.
+    Effort(Vec<f64>),
     /// Lowest stiffness of the platform, angles at the length scale, from the stiffness of the drives.
     Stiffness(Vec<f64>),
 }
 
 /// A quantity that maps offer: name, unit, description.
-pub const QUANTITIES: [(&str, &str, &str); 13] = [
+pub const QUANTITIES: [(&str, &str, &str); 14] = [
     ("reachable", "", "1 where the pose can be reached; area or volume, and that of the largest aspect"),
     ("modes", "", "number of working modes that reach the pose"),
     ("aspect", "", "connected singularity-free regions, numbered from the largest"),
@@ -50,12 +52,13 @@ pub const QUANTITIES: [(&str, &str, &str); 13] = [
     ("distance-lpjts", "m", "first-order distance to a singularity of passive joints"),
     ("distance-constraint", "m", "first-order distance to a constraint singularity"),
     ("amplification", "N/N or N*m/N", "largest effort of a drive for a unit force on the platform"),
+    ("effort", "N or N*m", "largest effort of a drive under the wrench of --wrench"),
     ("stiffness", "N/m", "lowest stiffness of the platform from the stiffness of the drives"),
 ];
 
 impl Quantity {
-    /// By name; `stiffness` needs one number per drive.
-    pub fn named(name: &str, stiffness: Option<Vec<f64>>) -> Result<Self, MapError> {
+    /// By name; `stiffness` needs one number per drive, `effort` one per independent component of the platform.
+    pub fn named(name: &str, stiffness: Option<Vec<f64>>, wrench: Option<Vec<f64>>) -> Result<Self, MapError> {
         Ok(match name {
             "reachable" => Self::Reachable,
             "modes" => Self::Modes,
@@ -69,6 +72,7 @@ impl Quantity {
             "distance-lpjts" => Self::Distance(Some(Kind::Lpjts)),
             "distance-constraint" => Self::Distance(Some(Kind::Constraint)),
             "amplification" => Self::Amplification,
+            "effort" => Self::Effort(wrench.ok_or(MapError::NoWrench)?),
             "stiffness" => Self::Stiffness(stiffness.ok_or(MapError::NoStiffness)?),
             _ => return Err(MapError::UnknownQuantity(name.to_owned())),
         })
@@ -83,6 +87,8 @@ pub enum MapError {
     UnknownQuantity(String),
     /// The drives have no stiffness.
     NoStiffness,
+    /// No wrench is given.
+    NoWrench,
 }
 
 impl fmt::Display for MapError {
@@ -94,6 +100,7 @@ impl fmt::Display for MapError {
                 let hint = near.map_or_else(|| names.join(", "), |n| format!("did you mean `{n}`?"));
                 write!(f, "no quantity is called `{name}`; {hint}")
             }
+            MapError::NoWrench => f.write_str("`effort` needs the wrench that the drives balance: --wrench fx=10,fy=0"),
             MapError::NoStiffness => f.write_str(
                 "not every drive has a stiffness; write `drive = { stiffness = .. }` in the file or give --stiffness",
             ),
@@ -140,10 +147,13 @@ pub fn map(
             }
             for (k, answer) in chunk.iter_mut().enumerate() {
                 let pose = region.pose(&region.point(i * CHUNK + k));
-                *answer = match evaluate(probe, mode, &pose, quantity) {
-                    Ok(x) => Answer::Value(x),
-                    Err(e) => Answer::Refused(e.kind()),
+                let found = match quantity {
+                    Quantity::Reachable | Quantity::Aspect => {
+                        probe.take(&pose).map(|()| Answer::Signs(probe.sign_bits()))
+                    }
+                    _ => evaluate(probe, mode, &pose, quantity).map(Answer::Value),
                 };
+                *answer = found.unwrap_or_else(|e| Answer::Refused(e.kind()));
             }
             let now = done.fetch_add(chunk.len(), Ordering::Relaxed) + chunk.len();
             if !progress(now) {
@@ -151,17 +161,19 @@ pub fn map(
             }
         },
     );
-    gather(region, quantity, &found)
+    gather(Probe::new(model, mode), region, quantity, &found)
 }
 
 #[derive(Clone, Copy)]
 enum Answer {
     Open,
     Value(f64),
+    /// Signs of the functions that vanish at singularities.
+    Signs(u64),
     Refused(&'static str),
 }
 
-fn gather(region: &Region, quantity: &Quantity, found: &[Answer]) -> Map {
+fn gather(mut probe: Probe<'_>, region: &Region, quantity: &Quantity, found: &[Answer]) -> Map {
     let mut refused: Vec<(&'static str, usize)> = Vec::new();
     for answer in found {
         if let Answer::Refused(kind) = answer {
@@ -176,13 +188,23 @@ fn gather(region: &Region, quantity: &Quantity, found: &[Answer]) -> Map {
         .iter()
         .map(|a| match a {
             Answer::Value(x) if x.is_finite() => Some(*x),
+            Answer::Signs(_) => Some(1.0),
             _ => None,
         })
         .collect();
     let (mut reachable, mut aspects) = (None, Vec::new());
     if matches!(quantity, Quantity::Reachable | Quantity::Aspect) {
         reachable = Some((0..found.len()).filter(|i| values[*i].is_some()).map(|i| region.weight(i)).sum());
-        let (labels, sizes) = components(region, &values);
+        let signs: Vec<Option<u64>> = found
+            .iter()
+            .map(|a| match a {
+                Answer::Signs(bits) => Some(*bits),
+                _ => None,
+            })
+            .collect();
+        let (labels, sizes) = components(region, &signs, &mut |a, b, differ| {
+            probe.separates(region, &region.point(a), &region.point(b), differ)
+        });
         aspects = sizes;
         for (value, label) in values.iter_mut().zip(labels) {
             let shown = if *quantity == Quantity::Aspect { label.map(|l| (l + 1) as f64) } else { label.map(|_| 1.0) };
@@ -192,19 +214,17 @@ fn gather(region: &Region, quantity: &Quantity, found: &[Answer]) -> Map {
     Map { values, refused, complete, reachable, aspects }
 }
 
-/// Nodes that neighbours join when their signs agree: labels, largest first, and sizes.
-pub fn components(region: &Region, signs: &[Option<f64>]) -> (Vec<Option<usize>>, Vec<f64>) {
+/// Connected nodes: labels, largest first, and sizes. Neighbours are joined when their signs agree, or when `separates` says
+/// that where they differ nothing is singular.
+pub(super) fn components(
+    region: &Region,
+    signs: &[Option<u64>],
+    separates: &mut dyn FnMut(usize, usize, u64) -> bool,
+) -> (Vec<Option<usize>>, Vec<f64>) {
     let mut label: Vec<Option<usize>> = vec![None; signs.len()];
     let mut sizes: Vec<(f64, usize)> = Vec::new();
-    let steps: Vec<usize> = region
-        .spans()
-        .iter()
-        .scan(1, |stride, s| {
-            let own = *stride;
-            *stride *= s.count;
-            Some(own)
-        })
-        .collect();
+    let strides: Vec<usize> =
+        (0..region.spans().len()).map(|k| region.spans()[..k].iter().map(|s| s.count).product()).collect();
     let mut stack = Vec::new();
     for start in 0..signs.len() {
         if signs[start].is_none() || label[start].is_some() {
@@ -217,11 +237,12 @@ pub fn components(region: &Region, signs: &[Option<f64>]) -> (Vec<Option<usize>>
         while let Some(node) = stack.pop() {
             size += region.weight(node);
             let place = region.indices(node);
-            for (k, (span, stride)) in region.spans().iter().zip(&steps).enumerate() {
+            for (k, (span, stride)) in region.spans().iter().zip(&strides).enumerate() {
                 let below = (place[k] > 0).then(|| node - stride);
                 let above = (place[k] + 1 < span.count).then(|| node + stride);
                 for next in below.into_iter().chain(above) {
-                    if label[next].is_none() && signs[next].is_some() && signs[next] == signs[node] {
+                    let (Some(a), Some(b), None) = (signs[node], signs[next], label[next]) else { continue };
+                    if a == b || !separates(node, next, a ^ b) {
                         label[next] = Some(own);
                         stack.push(next);
                     }
@@ -252,13 +273,7 @@ pub fn evaluate(
     let m = probe.matrices();
     let singular = |kind| SolveError::Singular { leg: None, kind };
     match quantity {
-        Quantity::Reachable | Quantity::Aspect => {
-            // The signs as a number: nodes of one aspect agree in all of them.
-            let mut list = Vec::with_capacity(16);
-            probe.signs(&mut list);
-            let bits = list.iter().take(50).fold(0_u64, |bits, (_, _, x)| bits << 1 | u64::from(*x > 0.0));
-            Ok(bits as f64)
-        }
+        Quantity::Reachable | Quantity::Aspect => Ok(1.0),
         Quantity::Conditioning => Ok(conditioning(model, m)),
         Quantity::Determinant if m.A_r.rows == m.A_r.cols => Ok(determinant(&scaled_A(model, m))),
         Quantity::Determinant => Err(singular("type2")),
@@ -271,6 +286,10 @@ pub fn evaluate(
                     Ok(singular_values(&J).iter().product())
                 }
                 Quantity::Amplification => amplification(model, &j.J.ok_or_else(|| singular("type2"))?),
+                Quantity::Effort(w) => {
+                    let J = j.J.ok_or_else(|| singular("type2"))?;
+                    Ok(J.transposed().apply(w).iter().fold(0.0, |most, x| f64::max(most, x.abs())))
+                }
                 Quantity::Stiffness(drives) => {
                     let J_inv = j.J_inv.ok_or_else(|| singular("type1"))?;
                     Ok(lowest_stiffness(model, &J_inv, drives))

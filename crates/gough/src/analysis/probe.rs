@@ -1,7 +1,8 @@
 //! A posture looked at quickly, again and again, in memory that is already there: what maps and loci are made of.
 
-use super::singularity::Kind;
-use crate::kinematics::matrices::{Matrices, assemble, plan_at, smallest};
+use super::region::Region;
+use super::singularity::{Kind, sigma};
+use crate::kinematics::matrices::{Matrices, assemble, by_other_rows, plan_at, platform_order, smallest};
 use crate::kinematics::{Positions, SolveError, WorkingMode, inverse_in, pose_bodies};
 use crate::linalg::small::Dense;
 use crate::model::{CoordPlace, MatrixPlan, Model};
@@ -14,6 +15,8 @@ pub struct Probe<'m> {
     mode: &'m WorkingMode,
     pos: Positions<f64>,
     m: Matrices<f64>,
+    /// Pivots in the plan of the model.
+    planned: Vec<f64>,
     /// Matrices in a plan of the posture's own, where that of the model is poor.
     fresh: Option<Matrices<f64>>,
 }
@@ -22,7 +25,7 @@ impl<'m> Probe<'m> {
     /// Memory for a robot and a working mode.
     pub fn new(model: &'m Model<f64>, mode: &'m WorkingMode) -> Self {
         let m = Matrices::new(model, &model.topology().plan.matrices);
-        Self { model, mode, pos: Positions::new(model), m, fresh: None }
+        Self { model, mode, pos: Positions::new(model), m, planned: Vec::new(), fresh: None }
     }
 
     /// The model.
@@ -45,7 +48,15 @@ impl<'m> Probe<'m> {
         pose_bodies(self.model, &mut self.pos);
         assemble(self.model, self.plan(), &self.pos, None, &mut self.m);
         self.fresh = None;
-        if smallest(&self.m.pivots) < 1e-4 {
+        self.planned.clone_from(&self.m.pivots);
+        let passive: usize = self.plan().blocks.iter().map(|b| b.passive).sum();
+        if smallest(&self.m.pivots[passive..]) < 0.1 {
+            let order = platform_order(self.model, &self.m);
+            if order.rows.len() == self.plan().platform.rows.len() {
+                by_other_rows(self.model, self.plan(), &order, &mut self.m);
+            }
+        }
+        if smallest(&self.m.pivots[..passive]) < 1e-4 {
             let plan = plan_at(self.model, &self.pos);
             let mut m = Matrices::new(self.model, &plan);
             assemble(self.model, &plan, &self.pos, None, &mut m);
@@ -65,15 +76,13 @@ impl<'m> Probe<'m> {
         self.fresh.as_ref().unwrap_or(&self.m)
     }
 
-    /// Functions of the posture taken that change sign at singularities, with their kind and leg: continuous in the
-    /// platform coordinates, all in the model's own plan.
+    /// Functions of the posture taken that change sign at singularities, with their kind and block of legs. Type 1 is not
+    /// among them: it bounds the working mode, and B keeps its sign inside.
     pub fn signs(&self, out: &mut Vec<(Kind, Option<usize>, f64)>) {
         out.clear();
         let (m, plan) = (&self.m, self.plan());
-        if m.A_r.rows == m.A_r.cols {
-            out.push((Kind::Type2, None, determinant(&m.A_r)));
-        }
         let (mut row, mut pivot) = (0, 0);
+        let mut orientation = 1.0;
         for (b, block) in plan.blocks.iter().enumerate() {
             let columns = block.place.iter().filter_map(|p| match p {
                 CoordPlace::Active(c) => Some(*c),
@@ -84,20 +93,70 @@ impl<'m> Probe<'m> {
                 for (k, c) in columns.enumerate() {
                     (0..block.active).for_each(|i| *B.at_mut(i, k) = m.B.at(row + i, c));
                 }
-                out.push((Kind::Type1, Some(b), determinant(&B)));
+                orientation *= determinant(&B).signum();
             }
-            let passive = &m.pivots[pivot..pivot + block.passive];
+            let passive = &self.planned[pivot..pivot + block.passive];
             if !passive.is_empty() {
                 out.push((Kind::Lpjts, Some(b), passive.iter().product()));
             }
             row += block.active;
             pivot += block.passive;
         }
-        let platform = &m.pivots[pivot..];
+        let platform = &self.planned[pivot..];
         if !platform.is_empty() {
             out.push((Kind::Constraint, None, platform.iter().product()));
         }
+        if m.A_r.rows == m.A_r.cols {
+            // The sign of det J⁻¹: unlike that of det A_r it does not depend on how wrenches are oriented.
+            out.push((Kind::Type2, None, determinant(&m.A_r) * orientation));
+        }
     }
+}
+
+impl Probe<'_> {
+    /// The signs as bits, first function lowest.
+    pub fn sign_bits(&self) -> u64 {
+        let mut list = Vec::with_capacity(16);
+        self.signs(&mut list);
+        list.iter().take(63).enumerate().fold(0, |bits, (k, s)| bits | u64::from(s.2 > 0.0) << k)
+    }
+
+    /// Whether a singularity lies between two points of a region where these signs differ. A function can also change sign
+    /// because the rows that the plan picked depend on each other there although others do not: that is no singularity.
+    pub fn separates(&mut self, region: &Region, a: &[f64], b: &[f64], differ: u64) -> bool {
+        (0..63).filter(|k| differ >> k & 1 == 1).any(|k| self.root(region, a, b, k, 1e-7) != Root::Regular)
+    }
+
+    /// Where function `k` vanishes between two points of a region at which its signs differ, to a share of the way.
+    pub fn root(&mut self, region: &Region, a: &[f64], b: &[f64], k: usize, share: f64) -> Root {
+        let mut list = Vec::with_capacity(16);
+        let mut at = |probe: &mut Self, s: f64| -> Option<(Kind, f64)> {
+            let point: Vec<f64> = a.iter().zip(b).map(|(x, y)| x + (y - x) * s).collect();
+            probe.take(&region.pose(&point)).ok()?;
+            probe.signs(&mut list);
+            list.get(k).map(|f| (f.0, f.2)).filter(|f| f.1.is_finite())
+        };
+        let Some((kind, first)) = at(self, 0.0) else { return Root::Blocked };
+        let (mut low, mut high) = (0.0, 1.0);
+        while high - low > share {
+            let middle = 0.5 * (low + high);
+            let Some((_, f)) = at(self, middle) else { return Root::Blocked };
+            *(if (f > 0.0) == (first > 0.0) { &mut low } else { &mut high }) = middle;
+        }
+        let singular = at(self, low).and_then(|_| sigma(self.model, &self.pos, kind)).is_some_and(|s| s < 1e-4);
+        if singular { Root::At(low) } else { Root::Regular }
+    }
+}
+
+/// What lies between two points at which a function has different signs.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Root {
+    /// A singularity, at this share of the way.
+    At(f64),
+    /// Nothing: the rows that the plan picked depend on each other there.
+    Regular,
+    /// The way leaves the workspace.
+    Blocked,
 }
 
 /// Determinant by elimination with row exchanges, up to 6 × 6.

@@ -7,7 +7,7 @@
 
 use crate::description::Coordinate;
 use crate::kinematics::geometry::close;
-use crate::kinematics::matrices::{Matrices, assemble, closure_rows, plan_at, smallest};
+use crate::kinematics::matrices::{Matrices, assemble, closure_rows, plan_at, platform_order, smallest};
 use crate::kinematics::{Positions, Posture};
 use crate::linalg::dense::{Matrix, svd};
 use crate::linalg::small::Dense;
@@ -18,6 +18,9 @@ use crate::spatial::{Mat3, Rotation, Twist, Wrench};
 /// A matrix whose smallest singular value, scaled, is below this is singular. A stretched leg is only known to the square
 /// root of the rounding, about 1e-8.
 pub const SINGULAR: f64 = 1e-6;
+
+/// A distance of more than this many length scales says that no motion of the platform comes nearer.
+const FAR: f64 = 1e6;
 
 /// The kinds of singularity, sections 7.5.1-7.5.3.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -141,6 +144,19 @@ pub fn singularities(model: &Model<f64>, posture: &Posture) -> Report {
     Report { length: model.length(), list, undefined: monitor.undefined() }
 }
 
+/// The wrenches of the drives on the platform, without what the legs bear anyway; `None` where they are not defined.
+pub fn actuation_wrenches(model: &Model<f64>, posture: &Posture) -> Option<Vec<Wrench<f64>>> {
+    let monitor = Monitor::new(model, posture.positions());
+    let row = |i: usize| {
+        let mut w = [0.0; 6];
+        for (j, c) in model.topology().platform.independent.iter().enumerate() {
+            w[c.index()] = monitor.m.A_r.at(i, j);
+        }
+        Wrench::from_array(w)
+    };
+    (!monitor.loose).then(|| (0..monitor.m.A_r.rows).map(row).collect())
+}
+
 /// Smallest singular value of a kind at a posture, over the legs; `None` where the robot has no such kind, or it is not
 /// defined.
 pub fn sigma(model: &Model<f64>, pos: &Positions<f64>, kind: Kind) -> Option<f64> {
@@ -176,17 +192,22 @@ struct Monitor {
 
 impl Monitor {
     fn new(model: &Model<f64>, pos: &Positions<f64>) -> Self {
-        let planned = &model.topology().plan.matrices;
-        let mut m = Matrices::new(model, planned);
-        assemble(model, planned, pos, None, &mut m);
+        let mut planned = model.topology().plan.matrices.clone();
+        let mut m = Matrices::new(model, &planned);
+        assemble(model, &planned, pos, None, &mut m);
         let passive: usize = planned.blocks.iter().map(|b| b.passive).sum();
         if smallest(&m.pivots[..passive]) > 1e-3 {
-            return Self { plan: planned.clone(), m, loose: false };
+            let order = platform_order(model, &m);
+            if order.rows.len() == planned.platform.rows.len() {
+                planned.platform = order;
+                assemble(model, &planned, pos, None, &mut m);
+            }
+            return Self { plan: planned, m, loose: false };
         }
         let plan = plan_at(model, pos);
         let loose = plan.passive.len() < planned.passive.len();
         let same = plan.blocks.iter().zip(&planned.blocks).all(|(a, b)| a.active == b.active);
-        let plan = if same && !loose { plan } else { planned.clone() };
+        let plan = if same && !loose { plan } else { planned };
         let mut m = Matrices::new(model, &plan);
         assemble(model, &plan, pos, None, &mut m);
         Self { plan, m, loose }
@@ -311,7 +332,7 @@ impl Monitor {
         let singular = sigma < SINGULAR;
         let distance = match sigma / (order * steep) {
             _ if singular => 0.0,
-            d if d.is_finite() => d,
+            d if d < FAR * model.length() => d,
             _ => f64::INFINITY,
         };
         let left: Vec<f64> = (0..rows).map(|r| f.u[(r, i)]).collect();

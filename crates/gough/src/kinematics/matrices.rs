@@ -112,7 +112,7 @@ pub fn assemble<S: Real>(
         constraint += block.norms.len() - block.active;
     }
     m.rows = rows;
-    platform_twist(model, plan, m);
+    platform_twist(model, &plan.platform, m);
     let norms = plan.blocks.iter().flat_map(|b| &b.norms[..b.active]);
     reduce(model, norms.copied(), m);
 }
@@ -209,9 +209,8 @@ fn constraint_rows<S: Real>(block: &MatrixBlock, a: &mut Dense<S>, first: usize,
 }
 
 /// Ψ_t and `Ψ̇_t t_r`: the constraint rows say what the dependent components of the twist are.
-fn platform_twist<S: Real>(model: &Model<S>, plan: &MatrixPlan, m: &mut Matrices<S>) {
+fn platform_twist<S: Real>(model: &Model<S>, order: &PivotOrder, m: &mut Matrices<S>) {
     let independent = &model.topology().platform.independent;
-    let order = &plan.platform;
     for (k, (&i, &j)) in order.rows.iter().zip(&order.cols).enumerate() {
         let pivot = m.stack.at(i, j);
         m.pivots.push(pivot);
@@ -443,7 +442,9 @@ pub fn plan_at(model: &Model<f64>, pos: &Positions<f64>) -> MatrixPlan {
         block.place = block.coords.iter().map(place).collect();
     }
     plan.dependent = 6 - topology.platform.independent.len();
-    plan.platform = platform_order(model, &plan, pos);
+    let mut m = Matrices::new(model, &plan);
+    assemble(model, &plan, pos, None, &mut m);
+    plan.platform = platform_order(model, &m);
     actuation_norms(model, &mut plan, pos);
     turn_wrenches(model, &mut plan, pos);
     plan
@@ -464,10 +465,8 @@ fn turn_wrenches(model: &Model<f64>, plan: &mut MatrixPlan, pos: &Positions<f64>
     }
 }
 
-/// Which constraint rows give which dependent components of the twist.
-fn platform_order(model: &Model<f64>, plan: &MatrixPlan, pos: &Positions<f64>) -> PivotOrder {
-    let mut m = Matrices::new(model, plan);
-    assemble(model, plan, pos, None, &mut m);
+/// Which constraint rows give which dependent components of the twist best at a posture.
+pub fn platform_order(model: &Model<f64>, m: &Matrices<f64>) -> PivotOrder {
     let independent = &model.topology().platform.independent;
     let dependent: Vec<usize> = (0..6).filter(|k| independent.iter().all(|c| c.index() != *k)).collect();
     let mut W = m.W_c.clone();
@@ -475,6 +474,18 @@ fn platform_order(model: &Model<f64>, plan: &MatrixPlan, pos: &Positions<f64>) -
         (3..6).for_each(|j| *W.at_mut(i, j) /= model.length());
     }
     PivotOrder::staged(&W, &[&dependent], RANK_TOLERANCE)
+}
+
+/// Ψ_t and what follows from it once more, by other constraint rows: they are unique, but some rows tell them better. Only
+/// for matrices without biases.
+pub fn by_other_rows(model: &Model<f64>, plan: &MatrixPlan, order: &PivotOrder, m: &mut Matrices<f64>) {
+    m.stack.clear();
+    for i in 0..m.W_c.rows {
+        (0..6).for_each(|j| *m.stack.at_mut(i, j) = m.W_c.at(i, j));
+    }
+    platform_twist(model, order, m);
+    let norms = plan.blocks.iter().flat_map(|b| &b.norms[..b.active]);
+    reduce(model, norms.copied(), m);
 }
 
 fn coords_of<S: Real>(model: &Model<S>, legs: &[LegId]) -> Vec<CoordId> {

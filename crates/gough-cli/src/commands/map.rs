@@ -1,0 +1,306 @@
+//! `gough map`.
+
+use crate::ask::{Subject, assignments};
+use crate::commands::singularities::one_mode;
+use crate::failure::Failure;
+use crate::output::{Output, write_whole};
+use crate::plot::{self, Axis, Chart, Field, Picture, Scale, Series, Style};
+use crate::region;
+use clap::Args;
+use gough::Robot;
+use gough::analysis::Region;
+use gough::analysis::map::{Map, QUANTITIES, Quantity, drive_stiffness, map};
+use gough::kinematics::WorkingMode;
+use serde_json::{Value, json};
+use std::fmt::Write as _;
+use std::io::IsTerminal as _;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+#[derive(Args)]
+pub struct Arguments {
+    #[command(flatten)]
+    subject: Subject,
+    /// What to map: reachable, modes, aspect, conditioning, manipulability, determinant, distance, distance-type1,
+    /// distance-type2, distance-lpjts, distance-constraint, amplification, effort, stiffness
+    #[arg(long, value_name = "NAME")]
+    quantity: String,
+    /// One to three coordinates: x=-0.2:0.2,y=-0.2:0.2 or x=-0.2:0.2:101,..
+    #[arg(long, value_name = "SPANS", allow_hyphen_values = true)]
+    region: String,
+    /// The other coordinates; those of the home pose unless given
+    #[arg(long, value_name = "COORDINATES", allow_hyphen_values = true)]
+    pose: Option<String>,
+    /// Working mode, such as --mode=+-+; by default that of the file
+    #[arg(long, value_name = "MODE", allow_hyphen_values = true)]
+    mode: Option<String>,
+    /// Stiffness of drives that have none in the file, in N/m or N*m/rad
+    #[arg(long, value_name = "NUMBER")]
+    stiffness: Option<f64>,
+    /// Wrench on the platform for `effort`: fx=10,fy=0,mz=1; what is left out is zero
+    #[arg(long, value_name = "COMPONENTS", allow_hyphen_values = true)]
+    wrench: Option<String>,
+    /// Draw it: FILE.svg or FILE.png (a curve over one coordinate, colours over two)
+    #[arg(long, value_name = "FILE")]
+    plot: Option<PathBuf>,
+    /// Write a table: FILE.csv
+    #[arg(long, value_name = "FILE")]
+    csv: Option<PathBuf>,
+    #[command(flatten)]
+    output: Output,
+}
+
+pub fn run(arguments: &Arguments) -> Result<(), Failure> {
+    let robot = arguments.subject.load(arguments.output.json)?;
+    let mode = one_mode(&robot, arguments.mode.as_deref())?;
+    let region = region::region(&robot, &arguments.region, arguments.pose.as_deref())?;
+    if arguments.stiffness.is_some_and(|k| !(k > 0.0 && k.is_finite())) {
+        return Err(Failure::Usage("--stiffness: give a positive number".to_owned()));
+    }
+    let stiffness = drive_stiffness(robot.model(), arguments.stiffness);
+    let wrench = arguments.wrench.as_deref().map(|w| wrench(&robot, w)).transpose()?;
+    let quantity =
+        Quantity::named(&arguments.quantity, stiffness, wrench).map_err(|e| Failure::Usage(e.to_string()))?;
+    if arguments.plot.is_some() && region.spans().len() > 2 {
+        return Err(Failure::Usage("--plot shows one or two coordinates; take --csv or --json for three".to_owned()));
+    }
+    let found = with_progress(robot.model(), &mode, &region, &quantity);
+    if let Some(path) = &arguments.csv {
+        write_whole(path, &table(&region, arguments, &found))?;
+    }
+    if let Some(path) = &arguments.plot {
+        draw(&robot, &mode, &region, arguments, &found, path).map_err(|e| Failure::Usage(e.to_string()))?;
+    }
+    arguments.output.give(
+        || answer(&robot, &mode, &region, arguments, &found),
+        || text(&robot, &mode, &region, arguments, &found),
+    )?;
+    if !found.complete {
+        eprintln!("interrupted: what was done has been kept");
+        return Err(Failure::Silent(130));
+    }
+    if found.values.iter().all(Option::is_none) {
+        return Err(Failure::No("no node of the region has an answer in this working mode".to_owned()));
+    }
+    Ok(())
+}
+
+/// `fx=10,mz=1` in the platform's independent components.
+fn wrench(robot: &Robot, text: &str) -> Result<Vec<f64>, Failure> {
+    let independent = &robot.model().topology().platform.independent;
+    let names = ["fx", "fy", "fz", "mx", "my", "mz"];
+    let mut w = vec![0.0; independent.len()];
+    for (name, value, _) in assignments(text, "--wrench")? {
+        let place = names.iter().position(|n| *n == name).and_then(|k| independent.iter().position(|c| c.index() == k));
+        let Some(place) = place else {
+            let has: Vec<&str> = independent.iter().map(|c| names[c.index()]).collect();
+            return Err(Failure::Usage(format!(
+                "--wrench: no component `{name}`; the platform has {}",
+                has.join(", ")
+            )));
+        };
+        w[place] = value;
+    }
+    Ok(w)
+}
+
+/// The map, with a progress bar on a terminal, ended early by Ctrl-C.
+fn with_progress(model: &gough::model::Model<f64>, mode: &WorkingMode, region: &Region, quantity: &Quantity) -> Map {
+    let stop = Arc::new(AtomicBool::new(false));
+    let flag = stop.clone();
+    // A second handler in one process is refused; then Ctrl-C ends the program as usual.
+    let _ = ctrlc::set_handler(move || flag.store(true, Ordering::Relaxed));
+    let bar = if std::io::stderr().is_terminal() {
+        let style = indicatif::ProgressStyle::with_template("{bar:40} {percent:>3} % {pos}/{len} poses, {eta} left");
+        let bar = indicatif::ProgressBar::new(region.len() as u64);
+        style.map_or(bar.clone(), |s| bar.with_style(s))
+    } else {
+        indicatif::ProgressBar::hidden()
+    };
+    let found = map(model, mode, region, quantity, &|done| {
+        bar.set_position(done as u64);
+        !stop.load(Ordering::Relaxed)
+    });
+    bar.finish_and_clear();
+    found
+}
+
+fn unit(name: &str) -> &'static str {
+    QUANTITIES.iter().find(|q| q.0 == name).map_or("", |q| q.1)
+}
+
+fn names(robot: &Robot, region: &Region) -> Vec<String> {
+    region.spans().iter().map(|s| region::axis_label(robot, s.coordinate)).collect()
+}
+
+fn table(region: &Region, arguments: &Arguments, found: &Map) -> String {
+    let heads: Vec<&str> = region.spans().iter().map(|s| gough::analysis::coordinate_name(s.coordinate)).collect();
+    let mut out = format!("{},{}\n", heads.join(","), arguments.quantity);
+    for (node, value) in found.values.iter().enumerate() {
+        for x in region.point(node) {
+            let _ = write!(out, "{x},");
+        }
+        if let Some(v) = value {
+            let _ = write!(out, "{v}");
+        }
+        out.push('\n');
+    }
+    out
+}
+
+/// Values nested by coordinate, the first one outermost.
+fn nested(region: &Region, values: &[Option<f64>], fixed: &mut Vec<usize>) -> Value {
+    let k = fixed.len();
+    if k == region.spans().len() {
+        let node = fixed.iter().zip(region.spans()).rev().fold(0, |n, (i, s)| n * s.count + i);
+        return json!(values[node]);
+    }
+    let list = (0..region.spans()[k].count).map(|i| {
+        fixed.push(i);
+        let inner = nested(region, values, fixed);
+        fixed.pop();
+        inner
+    });
+    Value::Array(list.collect())
+}
+
+fn answer(robot: &Robot, mode: &WorkingMode, region: &Region, arguments: &Arguments, found: &Map) -> Value {
+    let t = robot.model().topology();
+    let axes: Vec<Value> = region
+        .spans()
+        .iter()
+        .map(|s| json!({ "name": gough::analysis::coordinate_name(s.coordinate), "values": s.values() }))
+        .collect();
+    let mut value = json!({
+        "robot": t.name,
+        "quantity": arguments.quantity,
+        "unit": unit(&arguments.quantity),
+        "working_mode": mode.name(t),
+        "length_scale": robot.model().length(),
+        "axes": axes,
+        "values": nested(region, &found.values, &mut Vec::new()),
+        "refused": found.refused.iter().map(|(kind, n)| json!({ "kind": kind, "count": n })).collect::<Vec<_>>(),
+        "complete": found.complete,
+    });
+    if let Some(size) = found.reachable {
+        value["reachable"] = json!(size);
+        value["aspects"] = json!(found.aspects);
+    }
+    value
+}
+
+fn text(robot: &Robot, mode: &WorkingMode, region: &Region, arguments: &Arguments, found: &Map) -> String {
+    let t = robot.model().topology();
+    let mut out = format!("{} of {} in working mode {}", arguments.quantity, t.name, mode.name(t));
+    let fixed = region::fixed_text(robot, region);
+    let _ = writeln!(out, "{}{fixed}", if fixed.is_empty() { "" } else { ", " });
+    let answered: Vec<(usize, f64)> = found.values.iter().enumerate().filter_map(|(i, v)| Some((i, (*v)?))).collect();
+    let spans: Vec<String> = region
+        .spans()
+        .iter()
+        .zip(names(robot, region))
+        .map(|(s, name)| format!("{name} {} .. {} in {}", s.low, s.high, s.count))
+        .collect();
+    let _ = writeln!(out, "{}: {} of {} nodes answered", spans.join(", "), answered.len(), region.len());
+    for (kind, count) in &found.refused {
+        let _ = writeln!(out, "  {count} refused: {kind}");
+    }
+    let unit = unit(&arguments.quantity);
+    let at = |node: usize| {
+        let point = region.point(node);
+        let parts = region.spans().iter().zip(&point);
+        parts
+            .map(|(s, x)| format!("{} = {x:.6}", gough::analysis::coordinate_name(s.coordinate)))
+            .collect::<Vec<_>>()
+            .join(", ")
+    };
+    if let Some(size) = found.reachable {
+        let what = ["length", "area", "volume"][region.spans().len() - 1];
+        let _ = writeln!(out, "reachable {what}  {size:.6}");
+        let n = found.aspects.len();
+        let largest = found.aspects.first().copied().unwrap_or(0.0);
+        let _ = writeln!(out, "largest aspect  {largest:.6} ({n} aspect{})", if n == 1 { "" } else { "s" });
+    } else {
+        let best = |sign: f64| answered.iter().copied().max_by(|a, b| (sign * a.1).total_cmp(&(sign * b.1)));
+        for (name, extreme) in [("lowest", best(-1.0)), ("highest", best(1.0))] {
+            if let Some((node, value)) = extreme {
+                let _ = writeln!(out, "{name:<8} {value:>14.6e} {unit}  at {}", at(node));
+            }
+        }
+        let mean = answered.iter().map(|a| a.1).sum::<f64>() / answered.len().max(1) as f64;
+        let _ = writeln!(out, "{:<8} {mean:>14.6e} {unit}", "mean");
+    }
+    if arguments.plot.is_none() && arguments.csv.is_none() {
+        out.push_str("--plot FILE.svg draws it; --csv FILE and --json give the values\n");
+    }
+    out
+}
+
+fn draw(
+    robot: &Robot,
+    mode: &WorkingMode,
+    region: &Region,
+    arguments: &Arguments,
+    found: &Map,
+    path: &std::path::Path,
+) -> Result<(), plot::PlotError> {
+    let t = robot.model().topology();
+    let title = format!("{} of {} in working mode {}", arguments.quantity, t.name, mode.name(t));
+    let fixed = region::fixed_text(robot, region);
+    let mut notes: Vec<String> = if fixed.is_empty() { Vec::new() } else { vec![fixed] };
+    if !found.complete {
+        notes.push("interrupted: grey parts were not computed".to_owned());
+    }
+    let unit = unit(&arguments.quantity);
+    let labels = names(robot, region);
+    let [a, b] = match region.spans() {
+        [a] => {
+            let points = a.values().into_iter().zip(found.values.iter().copied()).collect();
+            let y_label =
+                if unit.is_empty() { arguments.quantity.clone() } else { format!("{} ({unit})", arguments.quantity) };
+            let series = vec![Series { name: String::new(), style: Style::nth(0), points }];
+            let chart = Chart { title, x_label: labels[0].clone(), y_label, y_log: false, series, notes };
+            return plot::line_chart(&chart, path);
+        }
+        [a, b, ..] => [a, b],
+        [] => return Ok(()),
+    };
+    let scale = match arguments.quantity.as_str() {
+        "aspect" => {
+            let shown = found.aspects.len().min(8);
+            let mut labels: Vec<String> = (0..shown).map(|i| format!("{}: {:.4}", i + 1, found.aspects[i])).collect();
+            if found.aspects.len() > shown {
+                labels.push("smaller".to_owned());
+            }
+            Scale::Category(labels)
+        }
+        "reachable" => Scale::Category(vec!["reachable".to_owned()]),
+        _ => Scale::Linear,
+    };
+    let most = if let Scale::Category(labels) = &scale { labels.len() } else { 0 };
+    let values = found.values.iter().map(|v| v.map(|x| if most > 0 { (x - 1.0).min(most as f64 - 1.0) } else { x }));
+    let axis = |k: usize| Axis {
+        label: labels[k].clone(),
+        low: region.spans()[k].low,
+        high: region.spans()[k].high,
+        log: false,
+    };
+    let picture = Picture {
+        title,
+        x: axis(0),
+        y: axis(1),
+        equal: !a.coordinate.is_angle() && !b.coordinate.is_angle(),
+        field: Some(Field {
+            name: arguments.quantity.clone(),
+            unit: unit.to_owned(),
+            xs: a.values(),
+            ys: b.values(),
+            values: values.collect(),
+            scale,
+        }),
+        curves: Vec::new(),
+        notes,
+    };
+    plot::draw(&picture, path)
+}
