@@ -1,6 +1,7 @@
 //! Reading what a command is asked: the robot, its parameters, poses and joints.
 
 use crate::failure::Failure;
+use crate::output::Output;
 use clap::Args;
 use gough::Robot;
 use gough::description::{Coordinate, Dimension, LARGEST, Options, nearest, quantity};
@@ -25,10 +26,10 @@ pub struct Subject {
 }
 
 impl Subject {
-    /// Read and compile it.
-    pub fn load(&self, json: bool) -> Result<Robot, Failure> {
+    /// Read and compile it; the answer must not go into its file.
+    pub fn load(&self, output: &Output) -> Result<Robot, Failure> {
+        let (name, text, folder) = self.text(output)?;
         let set = self.set.iter().map(|s| split(s, "--set")).collect::<Result<Vec<_>, _>>()?;
-        let (name, text, folder) = self.text()?;
         let files = |file: &str| {
             let path = folder.as_deref().unwrap_or(Path::new(".")).join(file);
             read_limited(&path, 64 << 20).map_err(|e| e.to_string())
@@ -36,11 +37,11 @@ impl Subject {
         let stem = Path::new(&name).file_stem().map_or(name.clone(), |s| s.to_string_lossy().into_owned());
         let options = Options { set, files: &files, name: stem };
         Robot::from_toml(&name, &text, &options, self.actuation.as_deref())
-            .map_err(|bad| Failure::BadRobot { bad: Box::new(bad), json })
+            .map_err(|bad| Failure::BadRobot(Box::new(bad)))
     }
 
     /// Name, text and folder of the robot file.
-    fn text(&self) -> Result<(String, String, Option<std::path::PathBuf>), Failure> {
+    fn text(&self, output: &Output) -> Result<(String, String, Option<std::path::PathBuf>), Failure> {
         let path = Path::new(&self.robot);
         if let Some(text) = gough::robots::text(&self.robot) {
             return Ok((self.robot.clone(), text.to_owned(), None));
@@ -53,6 +54,7 @@ impl Subject {
             );
             return Err(Failure::Usage(format!("no shipped robot and no file is called `{}`; {hint}", self.robot)));
         }
+        output.spares(path, "the robot file")?;
         let text = read_limited(path, LARGEST as u64 + 1)
             .map_err(|e| Failure::Usage(format!("cannot read {}: {e}", path.display())))?;
         Ok((self.robot.clone(), text, path.parent().map(Path::to_path_buf)))

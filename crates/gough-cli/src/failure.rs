@@ -1,61 +1,116 @@
 //! How a command ends when it has no answer, and how faults of a robot file are shown.
 
+use crate::output::{Output, print};
 use gough::description::{BadRobot, Diagnostic, line_column};
 use gough::kinematics::SolveError;
 use miette::{GraphicalReportHandler, GraphicalTheme, LabeledSpan, MietteDiagnostic, NamedSource, Report, Severity};
 use serde_json::{Value, json};
-use std::io::IsTerminal;
+use std::io::{IsTerminal, Write as _};
 use std::process::ExitCode;
 
 /// Why a command has no answer.
 #[derive(Debug)]
 pub enum Failure {
     /// The robot file has faults.
-    BadRobot {
-        /// The faults.
-        bad: Box<BadRobot>,
-        /// Whether the caller wants JSON.
-        json: bool,
-    },
+    BadRobot(Box<BadRobot>),
     /// The arguments are wrong.
     Usage(String),
-    /// The answer is no.
-    No(String),
+    /// The answer cannot go where `-o` says.
+    Output(String),
+    /// The question has no answer, or is none.
+    Solve(SolveError),
+    /// One of these, about this robot.
+    Of(String, Box<Failure>),
     /// Nothing more to say: it has been written.
     Silent(u8),
 }
 
 impl From<SolveError> for Failure {
     fn from(e: SolveError) -> Self {
-        if e.is_misuse() { Failure::Usage(e.to_string()) } else { Failure::No(e.to_string()) }
+        Failure::Solve(e)
     }
 }
 
 impl Failure {
-    /// Write to standard error and give the exit status.
-    pub fn report(self) -> ExitCode {
+    /// The same, once it is known which robot it is about.
+    pub fn of(self, robot: &str) -> Self {
+        Failure::Of(robot.to_owned(), Box::new(self))
+    }
+
+    /// Tell people on standard error, programs by a JSON document in place of the answer, both by the exit status.
+    pub fn report(&self, output: &Output) -> ExitCode {
+        let _ = write!(std::io::stderr(), "{}", self.text());
+        if output.json
+            && let Some(document) = self.document()
+        {
+            let beside = matches!(self.cause(), Failure::Output(_));
+            if beside || output.put(&document).is_err() {
+                let _ = print(&document);
+            }
+        }
+        ExitCode::from(self.status())
+    }
+
+    fn cause(&self) -> &Failure {
         match self {
-            Failure::BadRobot { bad, json: true } => {
-                println!("{}", json!({ "robot": bad.name, "faults": faults_json(&bad.text, &bad.faults) }));
-                ExitCode::from(2)
-            }
-            Failure::BadRobot { bad, json: false } => {
-                eprint!("{}", render(&bad.name, &bad.text, &bad.faults));
-                let n = bad.faults.len();
-                eprintln!("{n} fault{} in {}", if n == 1 { "" } else { "s" }, bad.name);
-                ExitCode::from(2)
-            }
-            Failure::Usage(message) => {
-                eprintln!("error: {message}");
-                ExitCode::from(2)
-            }
-            Failure::No(message) => {
-                eprintln!("no: {message}");
-                ExitCode::from(1)
-            }
-            Failure::Silent(status) => ExitCode::from(status),
+            Failure::Of(_, why) => why.cause(),
+            other => other,
         }
     }
+
+    /// 1: the answer is no; 2: the question was wrong.
+    fn status(&self) -> u8 {
+        match self.cause() {
+            Failure::Silent(status) => *status,
+            Failure::Solve(e) if !e.is_misuse() => 1,
+            _ => 2,
+        }
+    }
+
+    fn text(&self) -> String {
+        match self.cause() {
+            Failure::BadRobot(bad) => format!("{}{}\n", render(&bad.name, &bad.text, &bad.faults), self.message()),
+            Failure::Silent(_) => String::new(),
+            _ => format!("{}: {}\n", if self.status() == 1 { "no" } else { "error" }, self.message()),
+        }
+    }
+
+    fn message(&self) -> String {
+        match self.cause() {
+            Failure::BadRobot(bad) => {
+                let n = bad.faults.len();
+                format!("{n} fault{} in {}", if n == 1 { "" } else { "s" }, bad.name)
+            }
+            Failure::Usage(message) | Failure::Output(message) => message.clone(),
+            Failure::Solve(e) => e.to_string(),
+            Failure::Of(..) | Failure::Silent(_) => String::new(),
+        }
+    }
+
+    /// `{"robot": .., "error": {"kind": .., "message": ..}}`; a bad file has its `faults` too.
+    fn document(&self) -> Option<Value> {
+        let (kind, faults) = match self.cause() {
+            Failure::BadRobot(bad) => ("bad-robot", Some(bad)),
+            Failure::Output(_) => ("output", None),
+            Failure::Solve(e) => (e.kind(), None),
+            Failure::Usage(_) => ("usage", None),
+            Failure::Of(..) | Failure::Silent(_) => return None,
+        };
+        let mut document = error_json(kind, &self.message());
+        if let Failure::Of(robot, _) = self {
+            document["robot"] = json!(robot);
+        }
+        if let Some(bad) = faults {
+            document["robot"] = json!(bad.name);
+            document["faults"] = json!(faults_json(&bad.text, &bad.faults));
+        }
+        Some(document)
+    }
+}
+
+/// `{"error": {"kind": .., "message": ..}}`.
+pub fn error_json(kind: &str, message: &str) -> Value {
+    json!({ "error": { "kind": kind, "message": message } })
 }
 
 /// Faults as JSON: code, message, line, column, suggestion.

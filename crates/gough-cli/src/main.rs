@@ -46,18 +46,36 @@ fn main() -> ExitCode {
         );
         return ExitCode::from(2);
     }
-    let done = match Arguments::parse().command {
-        Command::Robots(a) => commands::robots::run(&a),
-        Command::Check(a) => commands::check::run(&a),
-        Command::Kinematics(a) => commands::kinematics::run(&a),
-        Command::Singularities(a) => commands::singularities::run(&a),
-        Command::Map(a) => commands::map::run(&a),
-        Command::Schema(a) => commands::schema::run(&a),
+    let command = match Arguments::try_parse() {
+        Ok(arguments) => arguments.command,
+        Err(e) => return misread(&e),
+    };
+    let (done, output) = match &command {
+        Command::Robots(a) => (commands::robots::run(a), &a.output),
+        Command::Check(a) => (commands::check::run(a), &a.output),
+        Command::Kinematics(a) => (commands::kinematics::run(a), &a.output),
+        Command::Singularities(a) => (commands::singularities::run(a), &a.output),
+        Command::Map(a) => (commands::map::run(a), &a.output),
+        Command::Schema(a) => (commands::schema::run(a), &a.output),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,
-        Err(failure) => failure.report(),
+        Err(failure) => failure.report(output),
     }
+}
+
+/// Arguments that cannot be read, or a wish for help. Programs get a document as for every other failure.
+fn misread(e: &clap::Error) -> ExitCode {
+    let _ = e.print();
+    if !e.use_stderr() {
+        return ExitCode::SUCCESS;
+    }
+    if std::env::args_os().any(|a| a == "--json") {
+        let text = e.render().to_string();
+        let message = text.split("\n\n").next().unwrap_or_default().trim_start_matches("error: ").trim();
+        let _ = output::print(&failure::error_json("usage", message));
+    }
+    ExitCode::from(2)
 }
 
 /// The instructions the program was compiled for must be there.

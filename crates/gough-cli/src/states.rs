@@ -112,7 +112,7 @@ fn named_pose(model: &Model<f64>, map: &serde_json::Map<String, Value>) -> Resul
         .map(|(name, value)| format!("{name}={value}"))
         .collect();
     crate::ask::pose(model, &text.join(",")).map_err(|failure| match failure {
-        Failure::Usage(m) | Failure::No(m) => m,
+        Failure::Usage(m) => m,
         _ => "no pose".to_owned(),
     })
 }

@@ -1,31 +1,10 @@
 //! The commands as people and programs use them.
 
-use assert_cmd::Command;
+#[allow(dead_code)]
+mod common;
+
+use common::{json, repository, run};
 use serde_json::Value;
-use std::path::PathBuf;
-
-fn gough(arguments: &[&str]) -> Command {
-    let mut command = Command::cargo_bin("gough").unwrap();
-    command.args(arguments).env("NO_COLOR", "1");
-    command
-}
-
-/// Standard output, standard error and exit status.
-fn run(arguments: &[&str]) -> (String, String, i32) {
-    let out = gough(arguments).output().unwrap();
-    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
-    (text(out.stdout), text(out.stderr), out.status.code().unwrap())
-}
-
-fn json(arguments: &[&str]) -> Value {
-    let (out, err, status) = run(arguments);
-    assert_eq!(status, 0, "{err}");
-    serde_json::from_str(&out).unwrap_or_else(|e| panic!("{e}: {out}"))
-}
-
-fn repository(path: &str) -> String {
-    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../..").join(path).to_str().unwrap().to_owned()
-}
 
 #[test]
 fn texts_stay_as_they_are() {
@@ -146,19 +125,6 @@ fn parameters_modes_and_drives_can_be_chosen() {
     assert_eq!(one["working_modes"][0]["name"], "-+");
     let other = json(&["check", "navaro", "--actuation", "links-2", "--json"]);
     assert_eq!(other["active"], serde_json::json!(["12", "22", "32"]));
-}
-
-#[test]
-fn answers_to_a_file_are_whole_or_not_there() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("answer.json");
-    let (out, err, status) = run(&["check", "delta", "--json", "-o", path.to_str().unwrap()]);
-    assert_eq!((out.as_str(), status), ("", 0), "{err}");
-    let answer: Value = serde_json::from_str(&std::fs::read_to_string(&path).unwrap()).unwrap();
-    assert_eq!(answer["mobility"], 3);
-    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1, "no temporary file is left");
-    let (_, err, status) = run(&["check", "delta", "-o", "/nowhere/answer"]);
-    assert!(status == 2 && err.contains("cannot write"));
 }
 
 #[test]

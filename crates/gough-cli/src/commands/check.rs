@@ -16,12 +16,13 @@ pub struct Arguments {
     #[command(flatten)]
     subject: Subject,
     #[command(flatten)]
-    output: Output,
+    pub output: Output,
 }
 
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
-    let robot = arguments.subject.load(arguments.output.json)?;
-    arguments.output.give(|| answer(&robot), || text(&robot))
+    let robot = arguments.subject.load(&arguments.output)?;
+    let given = arguments.output.give(|| answer(&robot), || text(&robot));
+    given.map_err(|why| why.of(&robot.model().topology().name))
 }
 
 fn answer(robot: &Robot) -> Value {

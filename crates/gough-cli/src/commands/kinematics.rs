@@ -33,22 +33,29 @@ pub struct Arguments {
     #[arg(long, value_name = "MODE", allow_hyphen_values = true)]
     mode: Option<String>,
     #[command(flatten)]
-    output: Output,
+    pub output: Output,
 }
 
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
-    let robot = arguments.subject.load(arguments.output.json)?;
-    let modes = ask::modes(&robot, arguments.mode.as_deref())?;
+    if let Some(states) = &arguments.states {
+        arguments.output.spares(states, "the states file")?;
+    }
+    let robot = arguments.subject.load(&arguments.output)?;
+    answer(&robot, arguments).map_err(|why| why.of(&robot.model().topology().name))
+}
+
+fn answer(robot: &Robot, arguments: &Arguments) -> Result<(), Failure> {
+    let modes = ask::modes(robot, arguments.mode.as_deref())?;
     if let Some(path) = &arguments.states {
-        return many(&robot, modes, path, &arguments.output);
+        return many(robot, modes, path, &arguments.output);
     }
     let joints = arguments.joints.as_deref().map(|j| ask::joints(robot.model(), j)).transpose()?;
     match (&arguments.pose, joints) {
         (Some(pose), given) => {
             let pose = ask::pose(robot.model(), pose)?;
-            from_pose(&robot, &pose, modes, &given.unwrap_or_default(), &arguments.output)
+            from_pose(robot, &pose, modes, &given.unwrap_or_default(), &arguments.output)
         }
-        (None, Some(joints)) => from_joints(&robot, &joints, modes, &arguments.output),
+        (None, Some(joints)) => from_joints(robot, &joints, modes, &arguments.output),
         (None, None) => Err(Failure::Usage("give --pose, --joints or --states".to_owned())),
     }
 }

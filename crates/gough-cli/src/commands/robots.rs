@@ -8,7 +8,7 @@ use serde_json::json;
 #[derive(Args)]
 pub struct Arguments {
     #[command(flatten)]
-    output: Output,
+    pub output: Output,
     /// Print the robot file of a shipped robot, to start a robot of your own from
     #[arg(long, value_name = "ROBOT")]
     show: Option<String>,

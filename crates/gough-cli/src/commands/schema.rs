@@ -11,7 +11,7 @@ pub struct Arguments {
     #[arg(long)]
     markdown: bool,
     #[command(flatten)]
-    output: Output,
+    pub output: Output,
 }
 
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {

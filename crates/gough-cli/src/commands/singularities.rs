@@ -41,7 +41,7 @@ pub struct Arguments {
     #[arg(long, value_name = "MODE", allow_hyphen_values = true)]
     mode: Option<String>,
     #[command(flatten)]
-    output: Output,
+    pub output: Output,
 }
 
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
