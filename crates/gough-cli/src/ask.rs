@@ -4,12 +4,12 @@ use crate::failure::Failure;
 use crate::output::Output;
 use clap::Args;
 use gough::Robot;
-use gough::description::{Coordinate, Dimension, LARGEST, Options, nearest, quantity};
+use gough::description::{Coordinate, Coordinates, Dimension, Fault, LARGEST, Options, nearest, quantity};
 use gough::kinematics::WorkingMode;
 use gough::kinematics::platform::{home_pose, pose_with};
-use gough::model::{CoordId, Model};
-use gough::spatial::Pose;
+use gough::model::{CoordId, Model, Platform};
 use gough::spatial::orientation::from_quaternion;
+use gough::spatial::{Pose, Rotation};
 use std::path::Path;
 
 /// The robot a command is about.
@@ -75,16 +75,54 @@ fn split(text: &str, option: &str) -> Result<(String, String), Failure> {
     Ok((name.trim().to_owned(), value.trim().to_owned()))
 }
 
-/// `x=0.1,phi=-60deg` as names and values in SI units, with what their units say.
-pub fn assignments(text: &str, option: &str) -> Result<Vec<(String, f64, Dimension)>, Failure> {
-    let mut list: Vec<(String, f64, Dimension)> = Vec::new();
+/// A name and its value in SI units, with what its unit says.
+pub struct Assigned {
+    pub name: String,
+    pub value: f64,
+    dimension: Dimension,
+}
+
+impl Assigned {
+    /// Read a number, a quantity such as `50 mm`, or an expression of such.
+    pub fn read(name: &str, text: &str) -> Result<Self, String> {
+        let (value, dimension) = match text.parse::<f64>() {
+            Ok(number) => (number, Dimension::Any),
+            Err(_) => quantity(text).map_err(|fault| match fault {
+                Fault::NotFinite { .. } => not_finite(name, text),
+                Fault::UnknownName { .. } => {
+                    format!("{name} is `{text}`, not a number; write a number or a quantity such as 50mm or 30deg")
+                }
+                _ => {
+                    let help = fault.help().map_or(String::new(), |h| format!(" ({h})"));
+                    format!("`{text}` for {name}: {fault}{help}")
+                }
+            })?,
+        };
+        if !value.is_finite() {
+            return Err(not_finite(name, text));
+        }
+        Ok(Self { name: name.to_owned(), value, dimension })
+    }
+
+    fn must_be(&self, length: bool) -> Result<(), String> {
+        if self.dimension.fits(if length { [1, 0, 0] } else { [0, 0, 0] }) {
+            return Ok(());
+        }
+        let kind = if length { "a length" } else { "an angle" };
+        Err(format!("{} is {kind}; its unit says otherwise", self.name))
+    }
+}
+
+fn not_finite(name: &str, text: &str) -> String {
+    format!("{name} is `{text}`, not a finite number")
+}
+
+/// `x=0.1,phi=-60deg` as names and values.
+fn assignments(text: &str, option: &str) -> Result<Vec<Assigned>, Failure> {
+    let mut list: Vec<Assigned> = Vec::new();
     for part in text.split(',').filter(|p| !p.trim().is_empty()) {
         let (name, value) = split(part, option)?;
-        let (number, dimension) = quantity_of(&value, &name, option)?;
-        if list.iter().any(|(n, ..)| *n == name) {
-            return Err(Failure::Usage(format!("{option}: {name} is given twice")));
-        }
-        list.push((name, number, dimension));
+        list.push(Assigned::read(&name, &value).map_err(|m| Failure::Usage(format!("{option}: {m}")))?);
     }
     if list.is_empty() {
         return Err(Failure::Usage(format!("{option} is empty; write NAME=VALUE,..")));
@@ -92,76 +130,169 @@ pub fn assignments(text: &str, option: &str) -> Result<Vec<(String, f64, Dimensi
     Ok(list)
 }
 
-/// A number with or without a unit.
-pub fn quantity_of(value: &str, name: &str, option: &str) -> Result<(f64, Dimension), Failure> {
-    quantity(value).map_err(|fault| {
-        let help = fault.help().map_or(String::new(), |h| format!(" ({h})"));
-        Failure::Usage(format!("{option}: `{value}` for {name}: {fault}{help}"))
-    })
+/// What a name in a pose stands for.
+#[derive(Clone, Copy, PartialEq)]
+pub enum Part {
+    /// A coordinate of the platform.
+    Coordinate(Coordinate),
+    /// A part of the quaternion of its orientation.
+    Quaternion(usize),
 }
 
-/// What a unit says must fit the coordinate.
-pub fn check_dimension(name: &str, dimension: Dimension, is_length: bool, option: &str) -> Result<(), Failure> {
-    let expected = if is_length { [1, 0, 0] } else { [0, 0, 0] };
-    if dimension.fits(expected) {
+const QUATERNION: [&str; 4] = ["qw", "qx", "qy", "qz"];
+
+impl Part {
+    /// By name.
+    pub fn named(name: &str) -> Option<Self> {
+        let quaternion = QUATERNION.iter().position(|n| *n == name).map(Part::Quaternion);
+        quaternion.or_else(|| Coordinate::named(name).map(Part::Coordinate))
+    }
+
+    /// The usual names.
+    pub const NAMES: [&str; 11] = ["x", "y", "z", "roll", "pitch", "yaw", "phi", "qw", "qx", "qy", "qz"];
+
+    fn turns(self) -> bool {
+        matches!(self, Part::Quaternion(_)) || matches!(self, Part::Coordinate(c) if c.is_angle())
+    }
+}
+
+/// The usual name of a coordinate of this platform.
+fn word(platform: &Platform, c: Coordinate) -> &'static str {
+    let yaw = if platform.coordinates == Coordinates::Planar { "phi" } else { "yaw" };
+    ["x", "y", "z", "roll", "pitch", yaw][c.index()]
+}
+
+/// Whether these names say where the platform is: nothing twice, nothing that it has not, nothing missing.
+pub fn check_parts(platform: &Platform, parts: &[(&str, Part)]) -> Result<(), String> {
+    check_contradictions(parts)?;
+    let words = |list: &[Coordinate]| list.iter().map(|c| word(platform, *c)).collect::<Vec<_>>().join(", ");
+    let (has, follow) = (words(&platform.independent), &platform.dependent);
+    let quaternion = parts.iter().any(|(_, p)| matches!(p, Part::Quaternion(_)));
+    for (name, part) in parts {
+        if platform.tool.is_some() && part.turns() {
+            return Err(format!("{name}: the platform is a point and has no orientation; its coordinates are {has}"));
+        }
+        if matches!(part, Part::Coordinate(c) if follow.contains(c)) {
+            return Err(format!("{name} follows from the coordinates of the platform, {has}; leave it out"));
+        }
+        if matches!(part, Part::Quaternion(_)) && follow.iter().any(|c| c.is_angle()) {
+            return Err(format!("{name}: not all angles are free, so that a quaternion says too much; give {has}"));
+        }
+    }
+    let given = |c: Coordinate| parts.iter().any(|(_, p)| *p == Part::Coordinate(c));
+    let turned = parts.iter().any(|(_, p)| p.turns());
+    let home = platform.coordinates == Coordinates::Spatial && !turned; // the orientation of home
+    let open = |c: &Coordinate| !(given(*c) || c.is_angle() && (quaternion || home));
+    let missing: Vec<Coordinate> = platform.independent.iter().copied().filter(open).collect();
+    if missing.is_empty() {
         return Ok(());
     }
-    let kind = if is_length { "a length" } else { "an angle" };
-    Err(Failure::Usage(format!("{option}: {name} is {kind}; its unit says otherwise")))
+    let foreign = |p: Part| matches!(p, Part::Coordinate(c) if !platform.independent.contains(&c));
+    let foreign: Vec<&str> = parts.iter().filter(|(_, p)| foreign(*p)).map(|(name, _)| *name).collect();
+    let not = if foreign.is_empty() { String::new() } else { format!(", not {}", foreign.join(", ")) };
+    Err(format!("{} missing; the coordinates of the platform are {has}{not}", words(&missing)))
 }
 
-/// A platform pose: named coordinates over the home pose, angles as roll, pitch, yaw or a quaternion.
-pub fn pose(model: &Model<f64>, text: &str) -> Result<Pose<f64>, Failure> {
-    let mut given: Vec<(Coordinate, f64)> = Vec::new();
-    let mut quaternion = [None; 4];
-    for (name, value, dimension) in assignments(text, "--pose")? {
-        if let Some(k) = ["qw", "qx", "qy", "qz"].iter().position(|n| *n == name) {
-            quaternion[k] = Some(value);
-            continue;
+/// One coordinate under two names, two kinds of orientation, or a part of a quaternion.
+fn check_contradictions(parts: &[(&str, Part)]) -> Result<(), String> {
+    for (i, (b, second)) in parts.iter().enumerate() {
+        for (a, first) in &parts[..i] {
+            if a == b {
+                return Err(format!("{a} is given twice"));
+            }
+            if first == second {
+                return Err(format!("{a} and {b} are the same coordinate; give one of them"));
+            }
+            let quaternions = [first, second].map(|p| matches!(p, Part::Quaternion(_)));
+            if first.turns() && second.turns() && quaternions[0] != quaternions[1] {
+                return Err(format!("{a} and {b} both give the orientation; give angles or a quaternion"));
+            }
         }
-        let Some(c) = Coordinate::named(&name) else {
-            let known = ["x", "y", "z", "roll", "pitch", "yaw", "phi", "qw", "qx", "qy", "qz"];
-            let hint = nearest(&name, known).map_or_else(|| known.join(", "), |n| format!("did you mean `{n}`?"));
-            return Err(Failure::Usage(format!("--pose: no platform coordinate `{name}`; {hint}")));
-        };
-        check_dimension(&name, dimension, !c.is_angle(), "--pose")?;
-        given.push((c, value));
     }
-    let independent = &model.topology().platform.independent;
-    let missing: Vec<&str> = independent
-        .iter()
-        .filter(|c| !given.iter().any(|(g, _)| g == *c))
-        .filter(|c| !(c.is_angle() && quaternion.iter().any(Option::is_some)))
-        .map(|c| ["x", "y", "z", "roll", "pitch", "yaw"][c.index()])
-        .collect();
-    if !missing.is_empty() && !missing.iter().all(|m| ["roll", "pitch", "yaw"].contains(m)) {
-        return Err(Failure::Usage(format!("--pose: {} missing", missing.join(", "))));
+    let has = |k: usize| parts.iter().any(|(_, p)| *p == Part::Quaternion(k));
+    let missing: Vec<&str> = (0..4).filter(|k| !has(*k)).map(|k| QUATERNION[k]).collect();
+    match missing.len() {
+        1..=3 => Err(format!("the quaternion is incomplete: {} missing", missing.join(", "))),
+        _ => Ok(()),
     }
-    let mut pose = pose_with(&home_pose(model), &given);
-    if quaternion.iter().any(Option::is_some) {
-        let q = quaternion.map(|x| x.unwrap_or(0.0));
-        let n = q.iter().map(|x| x * x).sum::<f64>().sqrt();
-        if n < 1e-9 {
-            return Err(Failure::Usage("--pose: the quaternion is zero".to_owned()));
+}
+
+/// The pose with these parts, which go together; an orientation that is not given is that of home.
+pub fn pose_of(model: &Model<f64>, given: &[(Part, Assigned)]) -> Result<Pose<f64>, String> {
+    let mut coordinates: Vec<(Coordinate, f64)> = Vec::new();
+    let mut quaternion = None;
+    for (part, assigned) in given {
+        match part {
+            Part::Coordinate(c) => {
+                assigned.must_be(!c.is_angle())?;
+                coordinates.push((*c, assigned.value));
+            }
+            Part::Quaternion(k) => quaternion.get_or_insert([0.0; 4])[*k] = assigned.value,
         }
-        pose.R = from_quaternion(q.map(|x| x / n));
+    }
+    let mut pose = pose_with(&home_pose(model), &coordinates);
+    if let Some(q) = quaternion {
+        pose.R = rotation(q)?;
     }
     Ok(pose)
 }
 
-/// Joint values by name.
+/// The rotation of a quaternion of any length but zero.
+pub fn rotation(q: [f64; 4]) -> Result<Rotation<f64>, String> {
+    let n = q.iter().fold(0.0_f64, |n, x| n.hypot(*x));
+    if !(n > 1e-9 && n.is_finite()) {
+        return Err("the quaternion is zero or not finite".to_owned());
+    }
+    Ok(from_quaternion(q.map(|x| x / n)))
+}
+
+/// `--pose`: coordinates by name, angles as roll, pitch, yaw or a quaternion.
+pub fn pose(model: &Model<f64>, text: &str) -> Result<Pose<f64>, Failure> {
+    let usage = |m: String| Failure::Usage(format!("--pose: {m}"));
+    let mut given = Vec::new();
+    for assigned in assignments(text, "--pose")? {
+        let part = Part::named(&assigned.name).ok_or_else(|| {
+            usage(format!("no platform coordinate `{}`; {}", assigned.name, hint(&assigned.name, &Part::NAMES)))
+        })?;
+        given.push((part, assigned));
+    }
+    let names: Vec<(&str, Part)> = given.iter().map(|(part, a)| (a.name.as_str(), *part)).collect();
+    check_parts(&model.topology().platform, &names).map_err(usage)?;
+    pose_of(model, &given).map_err(usage)
+}
+
+/// `did you mean`, or all there are.
+pub fn hint(name: &str, known: &[impl AsRef<str>]) -> String {
+    let known = || known.iter().map(AsRef::as_ref);
+    nearest(name, known()).map_or_else(
+        || format!("there are {}", known().collect::<Vec<_>>().join(", ")),
+        |n| format!("did you mean `{n}`?"),
+    )
+}
+
+/// `--joints`: joints by name.
 pub fn joints(model: &Model<f64>, text: &str) -> Result<Vec<(CoordId, f64)>, Failure> {
+    joints_of(model, &assignments(text, "--joints")?).map_err(|m| Failure::Usage(format!("--joints: {m}")))
+}
+
+/// Joint values by name.
+pub fn joints_of(model: &Model<f64>, given: &[Assigned]) -> Result<Vec<(CoordId, f64)>, String> {
     let topology = model.topology();
-    let mut list = Vec::new();
-    for (name, value, dimension) in assignments(text, "--joints")? {
-        let Some(c) = topology.coord(&name) else {
+    let mut list: Vec<(CoordId, f64)> = Vec::new();
+    for assigned in given {
+        let name = &assigned.name;
+        let Some(c) = topology.coord(name) else {
             let names: Vec<String> = topology.coords.values().map(|c| format!("q{}", c.name)).collect();
-            let hint = nearest(&name, names.iter().map(String::as_str))
-                .map_or_else(|| names.join(", "), |n| format!("did you mean `{n}`?"));
-            return Err(Failure::Usage(format!("--joints: no joint `{name}`; {hint}")));
+            return Err(format!("no joint `{name}`; {}", hint(name, &names)));
         };
-        check_dimension(&name, dimension, topology.coords[c].slides, "--joints")?;
-        list.push((c, value));
+        if let Some(k) = list.iter().position(|(other, _)| *other == c) {
+            return Err(match &given[k].name {
+                other if other == name => format!("{name} is given twice"),
+                other => format!("{other} and {name} are the same joint; give one of them"),
+            });
+        }
+        assigned.must_be(topology.coords[c].slides)?;
+        list.push((c, assigned.value));
     }
     Ok(list)
 }

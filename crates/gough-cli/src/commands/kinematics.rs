@@ -20,7 +20,8 @@ use std::path::PathBuf;
 pub struct Arguments {
     #[command(flatten)]
     subject: Subject,
-    /// Platform pose: x=0.05,y=0.25 or x=..,y=..,z=..,roll=..,pitch=..,yaw=.. or ..,qw=..,qx=..,qy=..,qz=..
+    /// Platform pose, all its coordinates: x=0.05,y=0.25 or x=..,y=..,phi=30deg or x=..,y=..,z=..,roll=..,pitch=..,yaw=..
+    /// or ..,qw=..,qx=..,qy=..,qz=..; without any orientation a spatial platform keeps that of home
     #[arg(long, group = "question", value_name = "COORDINATES", allow_hyphen_values = true)]
     pose: Option<String>,
     /// Active joints: q11=0.3,q21="20 deg"; with --pose, the joints that a redundant robot leaves open
