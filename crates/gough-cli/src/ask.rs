@@ -85,6 +85,9 @@ pub struct Assigned {
 impl Assigned {
     /// Read a number, a quantity such as `50 mm`, or an expression of such.
     pub fn read(name: &str, text: &str) -> Result<Self, String> {
+        if text.is_empty() {
+            return Err(format!("{name} is empty"));
+        }
         let (value, dimension) = match text.parse::<f64>() {
             Ok(number) => (number, Dimension::Any),
             Err(_) => quantity(text).map_err(|fault| match fault {

@@ -1,9 +1,11 @@
 //! States files, and poses as text and JSON.
 
+use crate::ask::{Assigned, Part, check_parts, hint, joints_of, pose_of, rotation};
 use crate::failure::Failure;
-use gough::kinematics::platform::coordinates;
-use gough::model::Model;
-use gough::spatial::orientation::from_quaternion;
+use gough::description::{Coordinate, Coordinates};
+use gough::kinematics::platform::{coordinates, home_pose, pose_with};
+use gough::model::{CoordId, Model, Topology};
+use gough::spatial::orientation::wrap;
 use gough::spatial::{Mat3, Pose, Rotation, vec3};
 use serde_json::{Value, json};
 use std::path::Path;
@@ -30,89 +32,241 @@ pub fn number(x: f64) -> String {
     if x != 0.0 && (x.abs() < 1e-4 || x.abs() >= 1e6) { format!("{x:>14.6e}") } else { format!("{x:>14.9}") }
 }
 
-/// Read a states file: a JSON list, `{"states": [..]}`, or JSON Lines.
-pub fn read(path: &Path) -> Result<Vec<Value>, Failure> {
+/// What a state asks: where the platform is, and joints that the pose leaves open.
+pub struct State {
+    pub pose: Pose<f64>,
+    pub given: Vec<(CoordId, f64)>,
+}
+
+/// The states of a file, or what is wrong with each: a JSON list, `{"states": [..]}`, JSON Lines, or CSV.
+pub fn read(model: &Model<f64>, path: &Path) -> Result<Vec<Result<State, String>>, Failure> {
     let text =
         std::fs::read_to_string(path).map_err(|e| Failure::Usage(format!("cannot read {}: {e}", path.display())))?;
+    let text = text.trim_start_matches('\u{feff}');
+    let states = if path.extension().is_some_and(|e| e == "csv") {
+        read_csv(model, text)
+    } else {
+        let lines = path.extension().is_some_and(|e| e == "jsonl" || e == "ndjson");
+        let values = if lines { read_lines(text) } else { read_json(text) };
+        values.map(|list| list.iter().map(|value| state_of(model, value)).collect())
+    };
     let bad = |why: String| Failure::Usage(format!("{}: {why}", path.display()));
-    match path.extension().and_then(|e| e.to_str()) {
-        Some("csv") => read_csv(&text).map_err(bad),
-        Some("jsonl" | "ndjson") => read_lines(&text).map_err(bad),
-        _ => match serde_json::from_str::<Value>(&text) {
-            Ok(Value::Array(list)) => Ok(list),
-            Ok(Value::Object(mut map)) => match map.remove("states") {
-                Some(Value::Array(list)) => Ok(list),
-                _ if map.contains_key("pose") => Ok(vec![Value::Object(map)]),
-                _ => Err(bad("expected a list of states, or an object with `states`".to_owned())),
-            },
-            Ok(_) => Err(bad("expected a list of states, or an object with `states`".to_owned())),
-            Err(whole) => read_lines(&text).map_err(|_| bad(format!("not JSON: {whole}"))),
+    match states.map_err(bad)? {
+        list if list.is_empty() => Err(bad("no states".to_owned())),
+        list => Ok(list),
+    }
+}
+
+fn read_json(text: &str) -> Result<Vec<Value>, String> {
+    const EXPECTED: &str = "expected a list of states, or an object with `states`";
+    match serde_json::from_str::<Value>(text) {
+        Ok(Value::Array(list)) => Ok(list),
+        Ok(Value::Object(mut map)) => match map.remove("states") {
+            Some(Value::Array(list)) => Ok(list),
+            None if map.contains_key("pose") => Ok(vec![Value::Object(map)]),
+            _ => Err(EXPECTED.to_owned()),
         },
+        Ok(_) => Err(EXPECTED.to_owned()),
+        Err(whole) => read_lines(text).map_err(|_| not_json(&whole, 0)),
     }
 }
 
 fn read_lines(text: &str) -> Result<Vec<Value>, String> {
     let lines = text.lines().enumerate().filter(|(_, l)| !l.trim().is_empty());
-    lines.map(|(i, l)| serde_json::from_str(l).map_err(|e| format!("line {}: {e}", i + 1))).collect()
+    lines.map(|(i, l)| serde_json::from_str(l).map_err(|e| not_json(&e, i))).collect()
 }
 
-/// CSV with a header of names: x, y, z and qw, qx, qy, qz or roll, pitch, yaw or phi.
-fn read_csv(text: &str) -> Result<Vec<Value>, String> {
-    let mut reader = csv::ReaderBuilder::new().trim(csv::Trim::All).comment(Some(b'#')).from_reader(text.as_bytes());
+/// A syntax fault in a text that begins after `before` lines of the file.
+fn not_json(e: &serde_json::Error, before: usize) -> String {
+    let text = e.to_string();
+    let words = text.split(" at line ").next().unwrap_or_default();
+    format!("line {}, column {}: not JSON: {words}", e.line() + before, e.column())
+}
+
+/// Line of a record: its position is where the one before it ended, lines without a record may lie between.
+fn line_of(text: &str, at: &csv::Position) -> u64 {
+    let rest = usize::try_from(at.byte()).ok().and_then(|byte| text.get(byte..)).unwrap_or_default();
+    at.line() + rest.lines().take_while(|l| l.is_empty() || l.starts_with('#')).count() as u64
+}
+
+/// What a column of a CSV file holds.
+enum Column {
+    Pose(Part),
+    Joint,
+    /// Times, rates, accelerations and efforts, which this question does not need.
+    Unused,
+}
+
+/// CSV with a header: coordinates of the platform and joints that the pose leaves open, as in trajectory files.
+fn read_csv(model: &Model<f64>, text: &str) -> Result<Vec<Result<State, String>>, String> {
+    let mut reader =
+        csv::ReaderBuilder::new().trim(csv::Trim::All).comment(Some(b'#')).flexible(true).from_reader(text.as_bytes());
     let header = reader.headers().map_err(|e| e.to_string())?.clone();
-    let mut states = Vec::new();
-    for (i, record) in reader.records().enumerate() {
+    let names: Vec<&str> = header.iter().collect();
+    if names.iter().all(|n| n.is_empty()) {
+        return Ok(Vec::new());
+    }
+    let columns = columns(model, &names)?;
+    let row = |record: Result<csv::StringRecord, csv::Error>| {
         let record = record.map_err(|e| e.to_string())?;
-        let mut coordinates = serde_json::Map::new();
-        for (name, field) in header.iter().zip(&record) {
-            let value: f64 =
-                field.parse().map_err(|_| format!("row {}: `{field}` for {name} is not a number", i + 2))?;
-            coordinates.insert(name.to_owned(), json!(value));
-        }
-        states.push(json!({ "coordinates": coordinates }));
-    }
-    Ok(states)
+        let line = record.position().map_or(0, |at| line_of(text, at));
+        Ok(row(model, &names, &columns, &record).map_err(|why| format!("line {line}: {why}")))
+    };
+    reader.records().map(row).collect()
 }
 
-/// The pose of a state: `pose` with p and R or quaternion, or coordinates by name.
-pub fn pose(model: &Model<f64>, state: &Value) -> Result<Pose<f64>, String> {
-    let home = gough::kinematics::platform::home_pose(model);
-    if let Some(map) = state.get("coordinates").and_then(Value::as_object) {
-        return named_pose(model, map);
-    }
-    let given = state.get("pose").ok_or("the state has no `pose`")?;
-    let list = |v: &Value| -> Option<Vec<f64>> { v.as_array()?.iter().map(Value::as_f64).collect() };
-    let p = given.get("p").and_then(list).filter(|p| p.len() == 3).ok_or("`pose.p` is not a list of three numbers")?;
-    let mut pose = Pose { R: home.R, p: vec3(p[0], p[1], p[2]) };
-    if model.topology().platform.tool.is_some() {
-        return Ok(pose);
-    }
-    if let Some(q) = given.get("quaternion") {
-        let q = list(q).filter(|q| q.len() == 4).ok_or("`pose.quaternion` is not a list of four numbers")?;
-        let n = q.iter().map(|x| x * x).sum::<f64>().sqrt();
-        if !(n > 1e-9) {
-            return Err("`pose.quaternion` is zero".to_owned());
+fn columns(model: &Model<f64>, names: &[&str]) -> Result<Vec<Column>, String> {
+    let t = model.topology();
+    let column = |name: &str| {
+        if let Some(part) = Part::named(name) {
+            Ok(Column::Pose(part))
+        } else if let Some(c) = t.coord(name) {
+            let open = t.plan.given.contains(&c);
+            if open { Ok(Column::Joint) } else { Err(format!("column `{name}` follows from the pose; leave it out")) }
+        } else if is_rate_or_effort(t, name) {
+            Ok(Column::Unused)
+        } else {
+            let joints = t.plan.given.iter().map(|c| format!("q{}", t.coords[*c].name));
+            let known: Vec<String> = Part::NAMES.iter().map(|n| (*n).to_owned()).chain(joints).collect();
+            Err(format!("column `{name}` is not known; {}", hint(name, &known)))
         }
-        pose.R = from_quaternion([q[0] / n, q[1] / n, q[2] / n, q[3] / n]);
-    } else if let Some(rows) = given.get("R") {
-        let rows: Option<Vec<Vec<f64>>> = rows.as_array().and_then(|r| r.iter().map(list).collect());
-        let rows = rows.filter(|r| r.len() == 3 && r.iter().all(|row| row.len() == 3));
-        let rows = rows.ok_or("`pose.R` is not a 3 x 3 matrix")?;
-        pose.R = Rotation(Mat3::from_fn(|i, j| rows[i][j]));
+    };
+    let columns = names.iter().map(|name| column(name)).collect::<Result<Vec<_>, _>>()?;
+    if let Some(twice) = names.iter().enumerate().find(|(i, name)| names[..*i].contains(name)) {
+        return Err(format!("column `{}` is there twice", twice.1));
     }
-    Ok(pose)
+    let mut parts: Vec<(&str, Part)> = Vec::new();
+    for (name, column) in names.iter().zip(&columns) {
+        if let Column::Pose(part) = column {
+            parts.push((name, *part));
+        }
+    }
+    check_parts(&t.platform, &parts)?;
+    Ok(columns)
 }
 
-fn named_pose(model: &Model<f64>, map: &serde_json::Map<String, Value>) -> Result<Pose<f64>, String> {
-    let text: Vec<String> = map
-        .iter()
-        .filter(|(name, _)| {
-            gough::description::Coordinate::named(name).is_some() || name.starts_with('q') && name.len() == 2
-        })
-        .map(|(name, value)| format!("{name}={value}"))
-        .collect();
-    crate::ask::pose(model, &text.join(",")).map_err(|failure| match failure {
-        Failure::Usage(m) => m,
-        _ => "no pose".to_owned(),
-    })
+/// `t`, `xd`, `phidd`, `q11d`, `wx`, `tau_11`: known from trajectory files.
+fn is_rate_or_effort(t: &Topology, name: &str) -> bool {
+    let turns = |n: &str| ["wx", "wy", "wz"].contains(&n);
+    let moves = |n: &str| Part::named(n).is_some() || t.coord(n).is_some();
+    let rate = |n: &str| moves(n) || n.strip_suffix('d').is_some_and(moves) || turns(n);
+    name == "t"
+        || turns(name)
+        || name.strip_suffix('d').is_some_and(rate)
+        || name.strip_prefix("tau_").is_some_and(|joint| t.coord(joint).is_some())
+}
+
+fn row(model: &Model<f64>, names: &[&str], columns: &[Column], record: &csv::StringRecord) -> Result<State, String> {
+    if record.len() != names.len() {
+        return Err(format!("the header has {} columns, this line {}", names.len(), record.len()));
+    }
+    let (mut pose, mut joints) = (Vec::new(), Vec::new());
+    for ((name, column), cell) in names.iter().zip(columns).zip(record) {
+        match column {
+            Column::Pose(part) => pose.push((*part, Assigned::read(name, cell)?)),
+            Column::Joint => joints.push(Assigned::read(name, cell)?),
+            Column::Unused => {}
+        }
+    }
+    Ok(State { pose: pose_of(model, &pose)?, given: open_joints(model, &joints)? })
+}
+
+/// Joints that the pose leaves open; others cannot be given beside it.
+pub fn open_joints(model: &Model<f64>, given: &[Assigned]) -> Result<Vec<(CoordId, f64)>, String> {
+    let list = joints_of(model, given)?;
+    let t = model.topology();
+    match list.iter().find(|(c, _)| !t.plan.given.contains(c)) {
+        Some((c, _)) => Err(format!("q{} follows from the pose; leave it out", t.coords[*c].name)),
+        None => Ok(list),
+    }
+}
+
+/// What a state may ask.
+const ASKED: [&str; 5] = ["pose", "joints", "twist", "acceleration", "efforts"];
+
+/// What may stand beside it: answers and reference data.
+const BESIDE: [&str; 15] = [
+    "t",
+    "active",
+    "passive",
+    "working_mode",
+    "residual",
+    "assumed",
+    "error",
+    "efforts_with_friction",
+    "kinetic_energy",
+    "kinetic_energy_rotors",
+    "potential_energy",
+    "ground_wrench_on_robot",
+    "active_qdd",
+    "passive_qdd",
+    "ddm_other_efforts",
+];
+
+fn state_of(model: &Model<f64>, value: &Value) -> Result<State, String> {
+    let map = value.as_object().ok_or("a state is an object with `pose`")?;
+    if let Some(key) = map.keys().map(String::as_str).find(|key| !ASKED.contains(key) && !BESIDE.contains(key)) {
+        return Err(format!("a state has no `{key}`; {}", hint(key, &ASKED)));
+    }
+    let pose = map.get("pose").ok_or("the state has no `pose`")?;
+    let joint = |(name, value): (&String, &Value)| match value {
+        Value::Number(n) => Assigned::read(name, &n.to_string()),
+        Value::String(text) => Assigned::read(name, text),
+        _ => Err(format!("`joints.{name}` is not a number")),
+    };
+    let joints = match map.get("joints") {
+        None => Vec::new(),
+        Some(Value::Object(joints)) => joints.iter().map(joint).collect::<Result<_, _>>()?,
+        Some(_) => return Err("`joints` is not an object of names and numbers".to_owned()),
+    };
+    Ok(State { pose: json_pose(model, pose)?, given: open_joints(model, &joints)? })
+}
+
+/// `p` with `R` or `quaternion`, or `phi` of a planar platform, which may also stand beside `R`.
+fn json_pose(model: &Model<f64>, given: &Value) -> Result<Pose<f64>, String> {
+    let platform = &model.topology().platform;
+    let map = given.as_object().ok_or("`pose` is not an object with `p`")?;
+    if let Some(key) = map.keys().find(|key| !["p", "R", "quaternion", "phi"].contains(&key.as_str())) {
+        return Err(format!("`pose` has no `{key}`; it has `p` = [x, y, z] and `R`, `quaternion` or `phi`"));
+    }
+    let p = map.get("p").and_then(numbers::<3>).ok_or("`pose.p` is not a list of three numbers")?;
+    let home = home_pose(model).R;
+    let (p, planar) = (vec3(p[0], p[1], p[2]), platform.coordinates == Coordinates::Planar);
+    if platform.tool.is_some() {
+        return Ok(Pose { R: home, p });
+    }
+    let orientation = match (map.get("R"), map.get("quaternion"), map.get("phi")) {
+        (Some(_), Some(_), _) => return Err("`R` and `quaternion` both give the orientation; give one".to_owned()),
+        (Some(rows), None, _) => Rotation(matrix(rows).ok_or("`pose.R` is not a 3 x 3 matrix")?),
+        (None, Some(q), _) => rotation(numbers(q).ok_or("`pose.quaternion` is not a list of four numbers")?)?,
+        (None, None, Some(phi)) if planar => {
+            let phi = phi.as_f64().ok_or("`pose.phi` is not a number")?;
+            pose_with(&home_pose(model), &[(Coordinate::Rz, phi)]).R
+        }
+        (None, None, _) => {
+            let turns = platform.independent.iter().any(|c| c.is_angle());
+            if turns && platform.coordinates != Coordinates::Spatial {
+                return Err("`pose` has no orientation; give `R` or `quaternion`".to_owned());
+            }
+            home
+        }
+    };
+    let pose = Pose { R: orientation, p };
+    let off = |phi: f64| wrap(phi - coordinates(&pose)[Coordinate::Rz.index()]).abs() > 1e-9;
+    match map.get("phi").map(Value::as_f64) {
+        Some(_) if !planar => Err("`pose.phi` is the angle of a planar platform; give `R` or `quaternion`".to_owned()),
+        Some(phi) if phi.is_none_or(off) => Err("`phi` and the orientation of `pose` contradict each other".to_owned()),
+        _ => Ok(pose),
+    }
+}
+
+fn numbers<const N: usize>(value: &Value) -> Option<[f64; N]> {
+    let list: Option<Vec<f64>> = value.as_array()?.iter().map(Value::as_f64).collect();
+    list?.try_into().ok()
+}
+
+fn matrix(value: &Value) -> Option<Mat3<f64>> {
+    let rows: Option<Vec<[f64; 3]>> = value.as_array()?.iter().map(numbers).collect();
+    let rows: [[f64; 3]; 3] = rows?.try_into().ok()?;
+    Some(Mat3::from_fn(|i, j| rows[i][j]))
 }

@@ -1,13 +1,13 @@
 //! `gough kinematics`.
 
 use crate::ask::{self, Modes, Subject};
-use crate::failure::Failure;
+use crate::failure::{Failure, error_json};
 use crate::output::Output;
 use crate::states::{self, number, pose_json, pose_text};
 use clap::Args;
 use gough::Robot;
 use gough::kinematics::{
-    Assemblies, Positions, Posture, SolveError, assemblies, inverse_given, inverse_in, working_modes,
+    Assemblies, JointPosition, Positions, Posture, SolveError, assemblies, inverse_given, inverse_in, working_modes,
 };
 use gough::model::{CoordId, Topology};
 use gough::spatial::Pose;
@@ -27,7 +27,7 @@ pub struct Arguments {
     /// Active joints: q11=0.3,q21="20 deg"; with --pose, the joints that a redundant robot leaves open
     #[arg(long, group = "question", value_name = "JOINTS", allow_hyphen_values = true)]
     joints: Option<String>,
-    /// Many poses: JSON list, JSON Lines or CSV
+    /// Many poses: JSON list, JSON Lines or CSV with a header of the names that --pose and --joints take
     #[arg(long, group = "question", value_name = "FILE", conflicts_with_all = ["pose", "joints"])]
     states: Option<PathBuf>,
     /// Working mode, such as --mode=+-+, or `all`; by default all for --pose, that of the file for the others
@@ -232,14 +232,18 @@ fn many(robot: &Robot, modes: Option<Modes>, path: &std::path::Path, output: &Ou
             return Err(Failure::Usage("--states needs one working mode; `all` goes with --pose".to_owned()));
         }
     };
-    let list = states::read(path)?;
+    let list = states::read(model, path)?;
+    let (count, mut answered, mut misuse) = (list.len(), 0, false);
     let mut pos = Positions::new(model);
-    let mut answered = 0;
-    let mut answers = Vec::with_capacity(list.len());
-    for state in &list {
-        let solved = states::pose(model, state)
-            .map_err(|reason| SolveError::NotAPose { reason })
-            .and_then(|pose| inverse_in(model, &pose, &mode, &mut pos).map(|_| ()));
+    let mut answers = Vec::with_capacity(count);
+    for state in list {
+        let solved = state.map_err(|reason| SolveError::NotAPose { reason }).and_then(|state| {
+            for (c, near) in t.plan.given.iter().zip(&model.numbers().given) {
+                let given = state.given.iter().find(|(g, _)| g == c).map_or(*near, |(_, q)| *q);
+                pos.joints[*c] = JointPosition::of(given);
+            }
+            inverse_in(model, &state.pose, &mode, &mut pos).map(|_| ())
+        });
         answers.push(match solved {
             Ok(()) => {
                 answered += 1;
@@ -253,19 +257,22 @@ fn many(robot: &Robot, modes: Option<Modes>, path: &std::path::Path, output: &Ou
                     "working_mode": mode.name(t),
                 })
             }
-            Err(e) => json!({ "error": { "kind": e.kind(), "message": e.to_string() } }),
+            Err(e) => {
+                misuse |= e.is_misuse();
+                error_json(e.kind(), &e.to_string())
+            }
         });
     }
     let (active, passive) = joints_json(t);
-    let refused = list.len() - answered;
+    let refused = count - answered;
     output.give(
         || json!({ "robot": t.name, "active_joints": active, "passive_joints": passive, "states": answers }),
         || states_text(t, &answers),
     )?;
     if refused > 0 {
-        eprintln!("{refused} of {} states have no answer", list.len());
+        eprintln!("{refused} of {count} states have no answer");
     }
-    if answered == 0 && refused > 0 { Err(Failure::Silent(1)) } else { Ok(()) }
+    if answered == 0 { Err(Failure::Silent(if misuse { 2 } else { 1 })) } else { Ok(()) }
 }
 
 fn states_text(t: &Topology, answers: &[Value]) -> String {
