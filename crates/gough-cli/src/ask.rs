@@ -300,6 +300,14 @@ pub fn joints_of(model: &Model<f64>, given: &[Assigned]) -> Result<Vec<(CoordId,
     Ok(list)
 }
 
+/// Joints that the pose leaves open, that neither the question nor `near` of the file gives, and where they are taken.
+pub fn assumed(model: &Model<f64>, given: &[(CoordId, f64)]) -> Vec<(CoordId, f64)> {
+    let t = model.topology();
+    let near = |c: CoordId| model.description().near.iter().any(|(name, _)| t.coord(&name.text) == Some(c));
+    let open = t.plan.given.iter().copied().zip(model.numbers().given.iter().copied());
+    open.filter(|(c, _)| !near(*c) && !given.iter().any(|(g, _)| g == c)).collect()
+}
+
 /// Which working modes are meant.
 #[derive(Clone)]
 pub enum Modes {

@@ -24,11 +24,18 @@ pub fn pose_text(model: &Model<f64>, pose: &Pose<f64>) -> String {
     let planar = platform.independent.iter().filter(|c| c.is_angle()).count() == 1;
     let names = ["x", "y", "z", "roll", "pitch", if planar { "phi" } else { "yaw" }];
     let shown = platform.independent.iter().chain(&platform.dependent);
-    shown.map(|c| format!("{} = {}", names[c.index()], number(all[c.index()]).trim())).collect::<Vec<_>>().join("  ")
+    let value = |c: Coordinate| number(all[c.index()], if c.is_angle() { 1.0 } else { model.size() });
+    shown.map(|c| format!("{} = {}", names[c.index()], value(*c).trim())).collect::<Vec<_>>().join("  ")
 }
 
-/// Nine significant digits, aligned.
-pub fn number(x: f64) -> String {
+/// A joint coordinate, aligned.
+pub fn joint_text(model: &Model<f64>, c: CoordId, q: f64) -> String {
+    number(q, if model.topology().coords[c].slides { model.size() } else { 1.0 })
+}
+
+/// Nine digits, aligned; what is only rounding beside `scale`, a radian or the size of the robot, is zero.
+fn number(x: f64, scale: f64) -> String {
+    let x = if x.abs() < 1e-12 * scale { 0.0 } else { x };
     if x != 0.0 && (x.abs() < 1e-4 || x.abs() >= 1e6) { format!("{x:>14.6e}") } else { format!("{x:>14.9}") }
 }
 

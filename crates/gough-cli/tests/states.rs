@@ -125,3 +125,57 @@ fn joints_of_a_redundant_robot_are_read_from_its_states() {
         }
     }
 }
+
+#[test]
+fn a_joint_that_nothing_gives_is_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = std::fs::read_to_string(repository(REDUNDANT)).unwrap();
+    let silent = file(folder.path(), "r.toml", &text.replace("near = { \"1s\" = 0.05 }\n", ""));
+    let states = file(
+        folder.path(),
+        "a.json",
+        r#"[{"pose": {"p": [0, 0, 0], "phi": 0.1}, "joints": {"1s": "50 mm"}},
+                                                  {"pose": {"p": [0, 0, 0], "phi": 0.1}}]"#,
+    );
+    let pose = "x=0,y=0,phi=0.1";
+
+    let answer = json(&["kinematics", &silent, "--pose", pose, "--json"]);
+    assert_eq!(answer["assumed"], serde_json::json!({ "1s": 0.0 }));
+    let answer = json(&["kinematics", &silent, "--states", &states, "--json"]);
+    assert_eq!(answer["states"][1]["assumed"], serde_json::json!({ "1s": 0.0 }));
+    assert!(answer["states"][0].get("assumed").is_none());
+    let given = json(&["kinematics", &silent, "--pose", pose, "--joints", "q1s=0.05", "--json"]);
+    assert!(given.get("assumed").is_none());
+    let near = json(&["kinematics", &repository(REDUNDANT), "--pose", pose, "--json"]);
+    assert!(near.get("assumed").is_none());
+
+    let (out, _, _) = run(&["kinematics", &silent, "--pose", pose]);
+    assert!(out.contains("q1s = 0.000000000 assumed: neither"), "{out}");
+    let (out, _, _) = run(&["kinematics", &silent, "--states", &states]);
+    assert!(out.contains("q1s = 0.000000000 assumed in 1 of 2 states"), "{out}");
+    let (out, _, _) = run(&["kinematics", &silent, "--pose", pose, "--joints", "q1s=0.05"]);
+    assert!(!out.contains("assumed"), "{out}");
+}
+
+#[test]
+fn the_text_names_the_working_mode() {
+    let folder = tempfile::tempdir().unwrap();
+    let states = file(folder.path(), "a.csv", "x,y\n0.05,0.25\n");
+    let (out, _, _) = run(&["kinematics", "five-bar", "--states", &states, "--mode=-+"]);
+    assert!(out.starts_with("five-bar in working mode -+\n"), "{out}");
+}
+
+#[test]
+fn rounding_is_printed_as_zero_and_kept_in_json() {
+    let folder = tempfile::tempdir().unwrap();
+    let states = file(folder.path(), "a.csv", "x,y,z\n0,0,-0.6\n");
+    for arguments in [&["--states", &states][..], &["--pose", "x=0,y=1e-27,z=-0.6"]] {
+        let (out, err, status) = run(&[&["kinematics", "delta"], arguments].concat());
+        assert_eq!(status, 0, "{err}");
+        let out: String = out.lines().filter(|l| !l.starts_with("loops closed")).collect::<Vec<_>>().join("\n");
+        let tiny = out.split_whitespace().find(|w| w.parse().is_ok_and(|x: f64| x != 0.0 && x.abs() < 1e-12));
+        assert!(tiny.is_none() && !out.contains("-0.000000000"), "{out}");
+    }
+    let answer = json(&["kinematics", "delta", "--pose", "x=0,y=1e-27,z=-0.6", "--json"]);
+    assert_eq!(answer["pose"]["p"][1], 1e-27);
+}

@@ -3,13 +3,14 @@
 use crate::ask::{self, Modes, Subject};
 use crate::failure::{Failure, error_json};
 use crate::output::Output;
-use crate::states::{self, number, pose_json, pose_text};
+use crate::states::{self, joint_text, pose_json, pose_text};
 use clap::Args;
 use gough::Robot;
 use gough::kinematics::{
-    Assemblies, JointPosition, Positions, Posture, SolveError, assemblies, inverse_given, inverse_in, working_modes,
+    Assemblies, JointPosition, Positions, Posture, SolveError, WorkingMode, assemblies, inverse_given, inverse_in,
+    working_modes,
 };
-use gough::model::{CoordId, Topology};
+use gough::model::{CoordId, Model, Topology};
 use gough::spatial::Pose;
 use serde_json::{Value, json};
 use std::fmt::Write as _;
@@ -90,7 +91,17 @@ fn from_pose(
             }
         }
     };
-    output.give(|| modes_json(robot, pose, &found), || modes_text(robot, pose, &found))
+    let assumed = ask::assumed(model, given);
+    let document = || {
+        let mut answer = modes_json(robot, pose, &found);
+        add_assumed(t, &assumed, &mut answer);
+        answer
+    };
+    let notes = || {
+        let note = |(c, q): &(CoordId, f64)| format!("{} assumed: {NOT_GIVEN}\n", assignment(model, *c, *q));
+        assumed.iter().map(note).collect::<String>()
+    };
+    output.give(document, || modes_text(robot, pose, &found) + &notes())
 }
 
 fn joints_json(t: &Topology) -> (Value, Value) {
@@ -131,7 +142,8 @@ fn modes_text(robot: &Robot, pose: &Pose<f64>, found: &[Posture]) -> String {
             let heads: String = chunk.iter().map(|c| format!("{:>15}", format!("q{}", t.coords[*c].name))).collect();
             let _ = write!(out, "\n{title:<8}{:width$}{heads}\n", "");
             for p in found {
-                let row: String = p.joints(model, chunk).iter().map(|q| format!(" {}", number(*q))).collect();
+                let values = chunk.iter().zip(p.joints(model, chunk));
+                let row: String = values.map(|(c, q)| format!(" {}", joint_text(model, *c, q))).collect();
                 let _ = writeln!(out, "        {:width$}{row}", p.mode().name(t));
             }
         }
@@ -139,6 +151,20 @@ fn modes_text(robot: &Robot, pose: &Pose<f64>, found: &[Posture]) -> String {
     let worst = found.iter().map(|p| p.gap(model)).fold((0.0_f64, 0.0_f64), |a, b| (a.0.max(b.0), a.1.max(b.1)));
     let _ = writeln!(out, "\nloops closed to {:.1e} m and {:.1e} rad; angles in rad, lengths in m", worst.0, worst.1);
     out
+}
+
+/// `q11 = 0.3`.
+fn assignment(model: &Model<f64>, c: CoordId, q: f64) -> String {
+    format!("q{} = {}", model.topology().coords[c].name, joint_text(model, c, q).trim())
+}
+
+const NOT_GIVEN: &str = "neither the question nor `near` of the file gives it";
+
+/// `"assumed": {"A0": 0}`: where open joints were taken, when there are such.
+fn add_assumed(t: &Topology, assumed: &[(CoordId, f64)], answer: &mut Value) {
+    if !assumed.is_empty() {
+        answer["assumed"] = assumed.iter().map(|(c, q)| (t.coords[*c].name.clone(), json!(q))).collect();
+    }
 }
 
 /// Forward geometry.
@@ -197,8 +223,7 @@ fn assemblies_text(robot: &Robot, active: &[f64], found: &Assemblies) -> String 
     let model = robot.model();
     let t = model.topology();
     let mut out = String::new();
-    let given: Vec<String> =
-        t.active.iter().zip(active).map(|(c, q)| format!("q{} = {}", t.coords[*c].name, number(*q).trim())).collect();
+    let given: Vec<String> = t.active.iter().zip(active).map(|(c, q)| assignment(model, *c, *q)).collect();
     let n = found.postures.len();
     let _ = writeln!(out, "{} with {}", t.name, given.join("  "));
     let proof = if found.complete { "all there are" } else { "found by search: there may be more" };
@@ -206,12 +231,8 @@ fn assemblies_text(robot: &Robot, active: &[f64], found: &Assemblies) -> String 
     for (i, p) in found.postures.iter().enumerate() {
         let (gap_m, gap_rad) = p.gap(model);
         let _ = writeln!(out, "{}  {}", i + 1, pose_text(model, p.pose()));
-        let passive: Vec<String> = t
-            .passive
-            .iter()
-            .zip(p.joints(model, &t.passive))
-            .map(|(c, q)| format!("q{} = {}", t.coords[*c].name, number(q).trim()))
-            .collect();
+        let passive: Vec<String> =
+            t.passive.iter().zip(p.joints(model, &t.passive)).map(|(c, q)| assignment(model, *c, q)).collect();
         for line in passive.chunks(6) {
             let _ = writeln!(out, "   {}", line.join("  "));
         }
@@ -237,7 +258,9 @@ fn many(robot: &Robot, modes: Option<Modes>, path: &std::path::Path, output: &Ou
     let mut pos = Positions::new(model);
     let mut answers = Vec::with_capacity(count);
     for state in list {
+        let mut open = Vec::new();
         let solved = state.map_err(|reason| SolveError::NotAPose { reason }).and_then(|state| {
+            open = ask::assumed(model, &state.given);
             for (c, near) in t.plan.given.iter().zip(&model.numbers().given) {
                 let given = state.given.iter().find(|(g, _)| g == c).map_or(*near, |(_, q)| *q);
                 pos.joints[*c] = JointPosition::of(given);
@@ -250,12 +273,14 @@ fn many(robot: &Robot, modes: Option<Modes>, path: &std::path::Path, output: &Ou
                 let q = |coords: &[CoordId]| -> Vec<f64> {
                     coords.iter().map(|c| gough::kinematics::joint_value(model, &pos, *c)).collect()
                 };
-                json!({
+                let mut answer = json!({
                     "pose": pose_json(&pos.X_WE),
                     "active": { "q": q(&t.active) },
                     "passive": { "q": q(&t.passive) },
                     "working_mode": mode.name(t),
-                })
+                });
+                add_assumed(t, &open, &mut answer);
+                answer
             }
             Err(e) => {
                 misuse |= e.is_misuse();
@@ -267,7 +292,7 @@ fn many(robot: &Robot, modes: Option<Modes>, path: &std::path::Path, output: &Ou
     let refused = count - answered;
     output.give(
         || json!({ "robot": t.name, "active_joints": active, "passive_joints": passive, "states": answers }),
-        || states_text(t, &answers),
+        || states_text(model, &mode, &answers),
     )?;
     if refused > 0 {
         eprintln!("{refused} of {count} states have no answer");
@@ -275,23 +300,31 @@ fn many(robot: &Robot, modes: Option<Modes>, path: &std::path::Path, output: &Ou
     if answered == 0 { Err(Failure::Silent(if misuse { 2 } else { 1 })) } else { Ok(()) }
 }
 
-fn states_text(t: &Topology, answers: &[Value]) -> String {
-    let names = |coords: &[CoordId]| {
-        coords.iter().map(|c| format!("{:>15}", format!("q{}", t.coords[*c].name))).collect::<String>()
-    };
-    let mut out = format!("{:>6}{}{}\n", "state", names(&t.active), names(&t.passive));
+fn states_text(model: &Model<f64>, mode: &WorkingMode, answers: &[Value]) -> String {
+    let t = model.topology();
+    let columns: Vec<(&str, usize, CoordId)> = [("active", &t.active), ("passive", &t.passive)]
+        .into_iter()
+        .flat_map(|(part, coords)| coords.iter().enumerate().map(move |(i, c)| (part, i, *c)))
+        .collect();
+    let heads: String = columns.iter().map(|(_, _, c)| format!("{:>15}", format!("q{}", t.coords[*c].name))).collect();
+    let mut out = format!("{} in working mode {}\n\n{:>6}{heads}\n", t.name, mode.name(t), "state");
     for (i, answer) in answers.iter().enumerate() {
-        let _ = write!(out, "{:>6}", i + 1);
-        if let Some(error) = answer.get("error") {
-            let _ = writeln!(out, " {}", error["message"].as_str().unwrap_or_default());
-            continue;
+        let row: String = match answer.get("error") {
+            Some(error) => format!(" {}", error["message"].as_str().unwrap_or_default()),
+            None => columns
+                .iter()
+                .map(|(part, k, c)| (*c, answer[part]["q"][k].as_f64().unwrap_or_default()))
+                .map(|(c, q)| format!(" {}", joint_text(model, c, q)))
+                .collect(),
+        };
+        let _ = writeln!(out, "{:>6}{row}", i + 1);
+    }
+    for (c, q) in ask::assumed(model, &[]) {
+        let taken = answers.iter().filter(|a| a["assumed"].get(&t.coords[c].name).is_some()).count();
+        if taken > 0 {
+            let joint = assignment(model, c, q);
+            let _ = writeln!(out, "\n{joint} assumed in {taken} of {} states: {NOT_GIVEN}", answers.len());
         }
-        for part in ["active", "passive"] {
-            for q in answer[part]["q"].as_array().into_iter().flatten() {
-                let _ = write!(out, " {}", number(q.as_f64().unwrap_or_default()));
-            }
-        }
-        out.push('\n');
     }
     out
 }
