@@ -19,6 +19,8 @@ pub enum Failure {
     Output(String),
     /// The question has no answer, or is none.
     Solve(SolveError),
+    /// The same about one working mode, where another may have an answer.
+    InMode(SolveError),
     /// One of these, about this robot.
     Of(String, Box<Failure>),
     /// Nothing more to say: it has been written.
@@ -62,7 +64,7 @@ impl Failure {
     fn status(&self) -> u8 {
         match self.cause() {
             Failure::Silent(status) => *status,
-            Failure::Solve(e) if !e.is_misuse() => 1,
+            Failure::Solve(e) | Failure::InMode(e) if !e.is_misuse() => 1,
             _ => 2,
         }
     }
@@ -83,6 +85,7 @@ impl Failure {
             }
             Failure::Usage(message) | Failure::Output(message) => message.clone(),
             Failure::Solve(e) => e.to_string(),
+            Failure::InMode(e) => format!("{e}; or try another working mode"),
             Failure::Of(..) | Failure::Silent(_) => String::new(),
         }
     }
@@ -92,7 +95,7 @@ impl Failure {
         let (kind, faults) = match self.cause() {
             Failure::BadRobot(bad) => ("bad-robot", Some(bad)),
             Failure::Output(_) => ("output", None),
-            Failure::Solve(e) => (e.kind(), None),
+            Failure::Solve(e) | Failure::InMode(e) => (e.kind(), None),
             Failure::Usage(_) => ("usage", None),
             Failure::Of(..) | Failure::Silent(_) => return None,
         };

@@ -108,7 +108,11 @@ fn exit_status_tells_no_from_wrong() {
         (&["check", "five-barr"], 2, "did you mean `five-bar`?"),
         (&["check", "five-bar", "--set", "l=2"], 2, "no parameter `l`"),
         (&["check", "five-bar", "--set", "l"], 2, "NAME=VALUE"),
-        (&["check", "navaro", "--actuation", "links-3"], 2, "links-3"),
+        (&["check", "navaro", "--actuation", "nosuch"], 2, "the sets of the file are links-1, links-2"),
+        (&["check", "delta", "--actuation", "nosuch"], 2, "the file has no [actuation]"),
+        (&["kinematics", "gough-stewart", "--pose", "x=0,y=0,z=1e308"], 2, "beyond any robot"),
+        (&["kinematics", "gough-stewart", "--pose", "x=0,y=0,z=1e9"], 1, "outside its range"),
+        (&["kinematics", "five-bar", "--pose", "x=0.9,y=0.25", "--mode=++"], 1, "try another working mode"),
     ] {
         let (_, err, found) = run(arguments);
         assert_eq!(found, status, "{arguments:?}: {err}");
@@ -149,4 +153,15 @@ fn a_shipped_robot_can_be_copied_and_changed() {
     let (out, err, status) = run(&["check", path.to_str().unwrap()]);
     assert_eq!(status, 0, "{err}");
     assert!(out.contains("3 degrees of freedom"));
+}
+
+#[test]
+fn messages_say_a_thing_once_and_only_what_helps() {
+    let (_, err, _) = run(&["kinematics", "five-bar", "--pose", "x=0.9,y=0.25"]);
+    assert!(!err.contains("working mode"), "all of them were tried: {err}");
+    let folder = tempfile::tempdir().unwrap();
+    let (text, _, _) = run(&["robots", "--show", "five-bar"]);
+    let robot = common::file(folder.path(), "m.toml", &text.replace("mode = \"+-\"", "mode = \"+-+\""));
+    let (_, err, status) = run(&["check", &robot]);
+    assert_eq!((err.matches("is no working mode").count(), status), (1, 2), "{err}");
 }

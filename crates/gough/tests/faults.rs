@@ -111,6 +111,7 @@ fn cases() -> Vec<Case> {
         // bodies and joints
         case("on = \"{leg}1\"", "on = \"{leg}9\"", "unknown-body", "on = \"{leg}9\"", "no body named `19`", "did you mean `11`?"),
         case("on = \"base\"", "on = \"{leg}2\"", "parent-cycle", "on = \"{leg}2\"", "stand on each other", "stand `on` the base"),
+        case("on = \"{leg}1\"", "on = \"{leg}2\"", "parent-cycle", "on = \"{leg}2\"", "`12` stands on itself", "let it stand"),
         case("frame = { xyz", "mdh = {}, frame = { xyz", "two-placements", "mdh = {}", "both by `mdh`", "place a body by"),
         case("joint = \"R\", point", "joint = \"U\", point", "needs-key", "joint = \"U\"", "a U joint has two axes", "add `axis2`"),
         case("joint = \"R\", point", "joint = \"R\", axis2 = [1, 0, 0], point", "useless-key", "axis2 = [1, 0, 0]", "belongs to U joints", "remove `axis2`"),

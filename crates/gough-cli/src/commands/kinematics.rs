@@ -79,7 +79,7 @@ fn from_pose(
         )));
     }
     let found = match modes.unwrap_or(Modes::All) {
-        Modes::One(mode) => vec![inverse_given(model, pose, &mode, given)?],
+        Modes::One(mode) => vec![inverse_given(model, pose, &mode, given).map_err(|e| in_mode(robot, e))?],
         Modes::All if given.is_empty() => working_modes(model, pose)?,
         Modes::All => {
             let all = robot.mode().combinations().map(|mode| inverse_given(model, pose, &mode, given));
@@ -102,6 +102,13 @@ fn from_pose(
         assumed.iter().map(note).collect::<String>()
     };
     output.give(document, || modes_text(robot, pose, &found) + &notes())
+}
+
+/// Why one working mode has no answer: another may have one.
+fn in_mode(robot: &Robot, e: SolveError) -> Failure {
+    let several = robot.mode().name(robot.model().topology()) != "single";
+    let depends = matches!(e, SolveError::OutOfReach { .. } | SolveError::OutOfRange { .. });
+    if several && depends { Failure::InMode(e) } else { Failure::Solve(e) }
 }
 
 fn joints_json(t: &Topology) -> (Value, Value) {

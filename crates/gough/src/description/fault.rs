@@ -146,6 +146,7 @@ pub enum Fault {
     ClosureNeedsName,
     BadCoupling { reason: String },
     // Actuation, modes, home.
+    UnknownActuation { name: String, known: Vec<String> },
     NotDriven { name: String },
     UnknownCoordinate { name: String, nearest: Option<String> },
     BadCoordinates { reason: String },
@@ -215,6 +216,7 @@ impl Fault {
             Fault::ClosureOnItself { .. } => "closure-on-itself",
             Fault::ClosureNeedsName => "closure-needs-name",
             Fault::BadCoupling { .. } => "bad-coupling",
+            Fault::UnknownActuation { .. } => "unknown-actuation",
             Fault::NotDriven { .. } => "not-driven",
             Fault::UnknownCoordinate { .. } => "unknown-coordinate",
             Fault::BadCoordinates { .. } => "bad-coordinates",
@@ -310,6 +312,13 @@ impl Fault {
             }
             Fault::UnknownPlaceholder { .. } => Some("only {leg}, the key of the leg, is replaced in names".into()),
             Fault::UnusedTemplate { .. } => Some("use it in [legs] or remove it".into()),
+            Fault::UnknownActuation { known, .. } if known.is_empty() => {
+                Some("the file has no [actuation]: all its drives work".into())
+            }
+            Fault::UnknownActuation { known, .. } => Some(format!("the sets of the file are {}", known.join(", "))),
+            Fault::ParentCycle { names } if names.len() == 1 => {
+                Some("let it stand `on` the base, the platform or another body".into())
+            }
             Fault::ParentCycle { .. } => {
                 Some("let one of them stand `on` the base, the platform or another body".into())
             }
@@ -390,6 +399,7 @@ impl fmt::Display for Fault {
             Fault::UnusedTemplate { name } => write!(f, "template `{name}` is not used by any leg"),
             Fault::UnknownBody { name, .. } => write!(f, "no body named `{name}`"),
             Fault::UnknownJoint { name, .. } => write!(f, "no joint named `{name}`"),
+            Fault::ParentCycle { names } if names.len() == 1 => write!(f, "body `{}` stands on itself", names[0]),
             Fault::ParentCycle { names } => write!(f, "bodies stand on each other: {}", names.join(" -> ")),
             Fault::TwoPlacements => write!(f, "placed both by `mdh` and by `frame`, `point` or `axis`"),
             Fault::NeedsKey { key, because } => write!(f, "`{key}` is missing: {because}"),
@@ -405,10 +415,12 @@ impl fmt::Display for Fault {
             Fault::NoDrive => write!(f, "no joint has a drive"),
             Fault::ClosureOnItself { body } => write!(f, "the closure joins `{body}` to itself"),
             Fault::ClosureNeedsName => write!(f, "a closure with friction, stiffness or a range needs a name"),
+            Fault::UnknownActuation { name, .. } => write!(f, "no set of drives is called `{name}`"),
             Fault::NotDriven { name } => write!(f, "joint `{name}` has no drive"),
             Fault::UnknownCoordinate { name, .. } => write!(f, "no platform coordinate `{name}`"),
-            Fault::BadCoupling { reason } | Fault::BadCoordinates { reason } => write!(f, "{reason}"),
-            Fault::BadMode { mode, reason } => write!(f, "`{mode}` is no working mode: {reason}"),
+            Fault::BadCoupling { reason } | Fault::BadCoordinates { reason } | Fault::BadMode { reason, .. } => {
+                write!(f, "{reason}")
+            }
             Fault::UnknownMaterial { name, .. } => write!(f, "no material named `{name}`"),
             Fault::UnknownSection { name, .. } => write!(f, "no section named `{name}`"),
             Fault::BadSection { reason } => write!(f, "{reason}"),

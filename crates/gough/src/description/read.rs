@@ -611,9 +611,11 @@ impl Reader<'_> {
         while !waiting.is_empty() {
             let ready = |b: &Body| !all.contains(&b.on.text) || placed.contains(&b.on.text);
             let Some(i) = waiting.iter().position(ready) else {
-                let names = waiting.iter().map(|b| b.name.text.clone()).collect();
-                self.fault(Fault::ParentCycle { names }, waiting[0].on.span);
-                break;
+                let round = cycle(&waiting);
+                let names: Vec<String> = round.iter().map(|b| b.name.text.clone()).collect();
+                placed.extend(names.iter().cloned());
+                self.fault(Fault::ParentCycle { names }, round[0].on.span);
+                continue;
             };
             let body = waiting.remove(i);
             placed.insert(body.name.text.clone());
@@ -621,6 +623,18 @@ impl Reader<'_> {
         }
         d.bodies = sorted;
     }
+}
+
+/// Bodies that stand on each other, found by going from the first body to what it stands on, until one comes again.
+fn cycle(waiting: &[Body]) -> Vec<&Body> {
+    let mut path = vec![&waiting[0]];
+    while let Some(next) = waiting.iter().find(|b| b.name.text == path[path.len() - 1].on.text) {
+        if let Some(k) = path.iter().position(|b| b.name.text == next.name.text) {
+            return path.split_off(k);
+        }
+        path.push(next);
+    }
+    path
 }
 
 #[derive(Default)]

@@ -103,10 +103,7 @@ impl fmt::Display for SolveError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             SolveError::OutOfReach { leg, by } => {
-                write!(
-                    f,
-                    "out of reach of leg {leg} by {by:.4e} m; bring the platform nearer, or try another working mode"
-                )
+                write!(f, "out of reach of leg {leg} by {by:.4e} m; bring the platform nearer")
             }
             SolveError::AtLimit { leg } => {
                 write!(

@@ -49,6 +49,9 @@ pub fn check_pose(model: &Model<f64>, pose: &Pose<f64>) -> Result<(), SolveError
     if !pose.p.iter().all(|x| x.is_finite()) {
         return fail("the pose has a number that is not finite");
     }
+    if let Some(far) = pose.p.iter().find(|x| x.abs() > FARTHEST) {
+        return fail(&format!("the pose has {far:e} m, beyond any robot; check the unit"));
+    }
     let held = match &platform.coordinates {
         Coordinates::Spatial | Coordinates::Some(_) => {
             return if rotation_defect(&pose.R.0) <= 1e-6 { Ok(()) } else { fail(NOT_A_ROTATION) };
@@ -69,6 +72,9 @@ pub fn check_pose(model: &Model<f64>, pose: &Pose<f64>) -> Result<(), SolveError
     };
     if held { Ok(()) } else { Err(moved_aside(model, pose)) }
 }
+
+/// Metres; squares of squares of what is nearer can be trusted.
+const FARTHEST: f64 = 1e9;
 
 const NOT_A_ROTATION: &str = "R is not a rotation matrix: its columns must be unit vectors at right angles";
 

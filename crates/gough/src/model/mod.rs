@@ -71,9 +71,8 @@ impl Model<f64> {
         if let Some(name) = actuation
             && !description.actuation.iter().any(|s| s.name.text == name)
         {
-            let known = description.actuation.iter().map(|s| s.name.text.as_str());
-            let nearest = crate::description::nearest(name, known);
-            let what = Fault::UnknownName { name: name.to_owned(), nearest };
+            let known = description.actuation.iter().map(|s| s.name.text.clone()).collect();
+            let what = Fault::UnknownActuation { name: name.to_owned(), known };
             return Err(vec![Diagnostic::new(what, crate::description::Span::default())]);
         }
         let layout = Layout::new(&description, actuation)?;
