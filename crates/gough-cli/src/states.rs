@@ -179,7 +179,7 @@ fn row(model: &Model<f64>, names: &[&str], columns: &[Column], record: &csv::Str
 }
 
 /// Joints that the pose leaves open; others cannot be given beside it.
-pub fn open_joints(model: &Model<f64>, given: &[Assigned]) -> Result<Vec<(CoordId, f64)>, String> {
+fn open_joints(model: &Model<f64>, given: &[Assigned]) -> Result<Vec<(CoordId, f64)>, String> {
     let list = joints_of(model, given)?;
     let t = model.topology();
     match list.iter().find(|(c, _)| !t.plan.given.contains(c)) {
