@@ -107,7 +107,8 @@ impl Assigned {
         Ok(Self { name: name.to_owned(), value, dimension })
     }
 
-    fn must_be(&self, length: bool) -> Result<(), String> {
+    /// The unit must fit.
+    pub fn must_be(&self, length: bool) -> Result<(), String> {
         if self.dimension.fits(if length { [1, 0, 0] } else { [0, 0, 0] }) {
             return Ok(());
         }
@@ -121,7 +122,7 @@ fn not_finite(name: &str, text: &str) -> String {
 }
 
 /// `x=0.1,phi=-60deg` as names and values.
-fn assignments(text: &str, option: &str) -> Result<Vec<Assigned>, Failure> {
+pub fn assignments(text: &str, option: &str) -> Result<Vec<Assigned>, Failure> {
     let mut list: Vec<Assigned> = Vec::new();
     for part in text.split(',').filter(|p| !p.trim().is_empty()) {
         let (name, value) = split(part, option)?;

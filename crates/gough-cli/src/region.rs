@@ -1,10 +1,10 @@
 //! `--region` and the pose that fixes the other coordinates.
 
-use crate::ask::{assignments, quantity_of};
+use crate::ask::{Assigned, assignments, hint};
 use crate::failure::Failure;
 use gough::Robot;
 use gough::analysis::{Region, Span};
-use gough::description::{Coordinate, nearest};
+use gough::description::Coordinate;
 use gough::kinematics::platform::pose_with;
 
 /// Values per coordinate when `--region` does not say.
@@ -16,16 +16,20 @@ pub fn region(robot: &Robot, text: &str, pose: Option<&str>) -> Result<Region, F
     let count = VALUES[parts.len().clamp(1, 3) - 1];
     let spans = parts.iter().map(|p| span(p, count)).collect::<Result<Vec<Span>, Failure>>()?;
     let mut fixed = Vec::new();
-    for (name, value, dimension) in pose.map_or_else(|| Ok(Vec::new()), |p| assignments(p, "--pose"))? {
-        let c = coordinate(&name, "--pose")?;
-        crate::ask::check_dimension(&name, dimension, !c.is_angle(), "--pose")?;
+    for assigned in pose.map_or_else(|| Ok(Vec::new()), |p| assignments(p, "--pose"))? {
+        let name = &assigned.name;
+        let c = coordinate(name, "--pose")?;
+        assigned.must_be(!c.is_angle()).map_err(|m| Failure::Usage(format!("--pose: {m}")))?;
+        if fixed.iter().any(|(other, _)| *other == c) {
+            return Err(Failure::Usage(format!("--pose: {name} is given twice")));
+        }
         if spans.iter().any(|s| s.coordinate == c) {
             return Err(Failure::Usage(format!("{name} is in --region and in --pose")));
         }
         if !robot.model().topology().platform.independent.contains(&c) {
             return Err(Failure::Usage(format!("--pose: the platform does not move in {name} by itself")));
         }
-        fixed.push((c, value));
+        fixed.push((c, assigned.value));
     }
     let base = pose_with(robot.home().pose(), &fixed);
     Region::new(robot.model(), spans, &base).map_err(|e| Failure::Usage(format!("--region: {e}")))
@@ -34,8 +38,7 @@ pub fn region(robot: &Robot, text: &str, pose: Option<&str>) -> Result<Region, F
 fn coordinate(name: &str, option: &str) -> Result<Coordinate, Failure> {
     Coordinate::named(name).ok_or_else(|| {
         let known = ["x", "y", "z", "roll", "pitch", "yaw", "phi"];
-        let hint = nearest(name, known).map_or_else(|| known.join(", "), |n| format!("did you mean `{n}`?"));
-        Failure::Usage(format!("{option}: no platform coordinate `{name}`; {hint}"))
+        Failure::Usage(format!("{option}: no platform coordinate `{name}`; {}", hint(name, &known)))
     })
 }
 
@@ -51,9 +54,10 @@ fn span(text: &str, count: usize) -> Result<Span, Failure> {
         _ => return Err(bad()),
     };
     let end = |text: &str| {
-        let (value, dimension) = quantity_of(text.trim(), name, "--region")?;
-        crate::ask::check_dimension(name, dimension, !c.is_angle(), "--region")?;
-        Ok::<f64, Failure>(value)
+        let usage = |m: String| Failure::Usage(format!("--region: {m}"));
+        let assigned = Assigned::read(name, text.trim()).map_err(usage)?;
+        assigned.must_be(!c.is_angle()).map_err(usage)?;
+        Ok::<f64, Failure>(assigned.value)
     };
     Ok(Span { coordinate: c, low: end(low)?, high: end(high)?, count })
 }

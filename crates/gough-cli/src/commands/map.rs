@@ -52,7 +52,7 @@ pub struct Arguments {
 }
 
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
-    let robot = arguments.subject.load(arguments.output.json)?;
+    let robot = arguments.subject.load(&arguments.output)?;
     let mode = one_mode(&robot, arguments.mode.as_deref())?;
     let region = region::region(&robot, &arguments.region, arguments.pose.as_deref())?;
     if arguments.stiffness.is_some_and(|k| !(k > 0.0 && k.is_finite())) {
@@ -81,7 +81,8 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         return Err(Failure::Silent(130));
     }
     if found.values.iter().all(Option::is_none) {
-        return Err(Failure::No("no node of the region has an answer in this working mode".to_owned()));
+        eprintln!("no: no node of the region has an answer in this working mode");
+        return Err(Failure::Silent(1));
     }
     Ok(())
 }
@@ -91,7 +92,8 @@ fn wrench(robot: &Robot, text: &str) -> Result<Vec<f64>, Failure> {
     let independent = &robot.model().topology().platform.independent;
     let names = ["fx", "fy", "fz", "mx", "my", "mz"];
     let mut w = vec![0.0; independent.len()];
-    for (name, value, _) in assignments(text, "--wrench")? {
+    for assigned in assignments(text, "--wrench")? {
+        let name = assigned.name.as_str();
         let place = names.iter().position(|n| *n == name).and_then(|k| independent.iter().position(|c| c.index() == k));
         let Some(place) = place else {
             let has: Vec<&str> = independent.iter().map(|c| names[c.index()]).collect();
@@ -100,7 +102,7 @@ fn wrench(robot: &Robot, text: &str) -> Result<Vec<f64>, Failure> {
                 has.join(", ")
             )));
         };
-        w[place] = value;
+        w[place] = assigned.value;
     }
     Ok(w)
 }

@@ -45,7 +45,7 @@ pub struct Arguments {
 }
 
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
-    let robot = arguments.subject.load(arguments.output.json)?;
+    let robot = arguments.subject.load(&arguments.output)?;
     let mode = one_mode(&robot, arguments.mode.as_deref())?;
     match (&arguments.region, &arguments.pose) {
         (Some(text), pose) => {
@@ -233,7 +233,8 @@ fn loci(robot: &Robot, mode: &WorkingMode, region: &Region, arguments: &Argument
         .output
         .give(|| loci_json(robot, mode, region, &found), || loci_text(robot, mode, region, &found, arguments))?;
     if found.areas.is_empty() {
-        return Err(Failure::No("no node of the region can be reached in this working mode".to_owned()));
+        eprintln!("no: no node of the region can be reached in this working mode");
+        return Err(Failure::Silent(1));
     }
     Ok(())
 }
