@@ -39,10 +39,26 @@ fn number(x: f64, scale: f64) -> String {
     if x != 0.0 && (x.abs() < 1e-4 || x.abs() >= 1e6) { format!("{x:>14.6e}") } else { format!("{x:>14.9}") }
 }
 
-/// What a state asks: where the platform is, and joints that the pose leaves open.
+/// What a state asks: where the platform is, how it moves, and joints that the pose leaves open.
 pub struct State {
     pub pose: Pose<f64>,
     pub given: Vec<(CoordId, f64)>,
+    /// Twist and acceleration in the platform's own components.
+    pub twist: Option<Vec<f64>>,
+    pub acceleration: Option<Vec<f64>>,
+}
+
+/// Names of the platform's own components: `x`, `phi`, `wx`.
+pub fn component_names(model: &Model<f64>) -> Vec<&'static str> {
+    let platform = &model.topology().platform;
+    let angle = if platform.coordinates == Coordinates::Planar { "phi" } else { "wz" };
+    platform.independent.iter().map(|c| ["x", "y", "z", "wx", "wy", angle][c.index()]).collect()
+}
+
+/// Columns of rates: `xd`, `phid`, `wx`; of accelerations with one more d.
+fn rate_names(model: &Model<f64>, more: &str) -> Vec<String> {
+    let name = |n: &str| if n.starts_with('w') { format!("{n}{more}") } else { format!("{n}d{more}") };
+    component_names(model).into_iter().map(name).collect()
 }
 
 /// The states of a file, or what is wrong with each: a JSON list, `{"states": [..]}`, JSON Lines, or CSV.
@@ -100,7 +116,11 @@ fn line_of(text: &str, at: &csv::Position) -> u64 {
 enum Column {
     Pose(Part),
     Joint,
-    /// Times, rates, accelerations and efforts, which this question does not need.
+    /// A component of the twist.
+    Rate(usize),
+    /// A component of the acceleration.
+    Acceleration(usize),
+    /// Times, efforts and rates of joints, which this question does not need.
     Unused,
 }
 
@@ -124,8 +144,13 @@ fn read_csv(model: &Model<f64>, text: &str) -> Result<Vec<Result<State, String>>
 
 fn columns(model: &Model<f64>, names: &[&str]) -> Result<Vec<Column>, String> {
     let t = model.topology();
+    let (rates, accelerations) = (rate_names(model, ""), rate_names(model, "d"));
     let column = |name: &str| {
-        if let Some(part) = Part::named(name) {
+        if let Some(k) = rates.iter().position(|n| n == name) {
+            Ok(Column::Rate(k))
+        } else if let Some(k) = accelerations.iter().position(|n| n == name) {
+            Ok(Column::Acceleration(k))
+        } else if let Some(part) = Part::named(name) {
             Ok(Column::Pose(part))
         } else if let Some(c) = t.coord(name) {
             let open = t.plan.given.contains(&c);
@@ -149,6 +174,12 @@ fn columns(model: &Model<f64>, names: &[&str]) -> Result<Vec<Column>, String> {
         }
     }
     check_parts(&t.platform, &parts)?;
+    for list in [&rates, &accelerations] {
+        let missing: Vec<&str> = list.iter().map(String::as_str).filter(|n| !names.contains(n)).collect();
+        if !missing.is_empty() && missing.len() < list.len() {
+            return Err(format!("columns {} missing: give all of {} or none", missing.join(", "), list.join(", ")));
+        }
+    }
     Ok(columns)
 }
 
@@ -168,14 +199,19 @@ fn row(model: &Model<f64>, names: &[&str], columns: &[Column], record: &csv::Str
         return Err(format!("the header has {} columns, this line {}", names.len(), record.len()));
     }
     let (mut pose, mut joints) = (Vec::new(), Vec::new());
+    let n = model.topology().platform.independent.len();
+    let (mut twist, mut acceleration) = (None, None);
+    let number = |name: &str, cell: &str| Assigned::read(name, cell).map(|a| a.value);
     for ((name, column), cell) in names.iter().zip(columns).zip(record) {
         match column {
             Column::Pose(part) => pose.push((*part, Assigned::read(name, cell)?)),
             Column::Joint => joints.push(Assigned::read(name, cell)?),
+            Column::Rate(k) => twist.get_or_insert_with(|| vec![0.0; n])[*k] = number(name, cell)?,
+            Column::Acceleration(k) => acceleration.get_or_insert_with(|| vec![0.0; n])[*k] = number(name, cell)?,
             Column::Unused => {}
         }
     }
-    Ok(State { pose: pose_of(model, &pose)?, given: open_joints(model, &joints)? })
+    Ok(State { pose: pose_of(model, &pose)?, given: open_joints(model, &joints)?, twist, acceleration })
 }
 
 /// Joints that the pose leaves open; others cannot be given beside it.
@@ -226,7 +262,16 @@ fn state_of(model: &Model<f64>, value: &Value) -> Result<State, String> {
         Some(Value::Object(joints)) => joints.iter().map(joint).collect::<Result<_, _>>()?,
         Some(_) => return Err("`joints` is not an object of names and numbers".to_owned()),
     };
-    Ok(State { pose: json_pose(model, pose)?, given: open_joints(model, &joints)? })
+    let components = |key: &str| -> Result<Option<Vec<f64>>, String> {
+        let n = model.topology().platform.independent.len();
+        let Some(value) = map.get(key) else { return Ok(None) };
+        let list: Option<Vec<f64>> = value.as_array().and_then(|l| l.iter().map(Value::as_f64).collect());
+        let list = list.filter(|l| l.len() == n && l.iter().all(|x| x.is_finite()));
+        let names = component_names(model).join(", ");
+        list.map(Some).ok_or_else(|| format!("`{key}` is not a list of {n} numbers ({names})"))
+    };
+    let (twist, acceleration) = (components("twist")?, components("acceleration")?);
+    Ok(State { pose: json_pose(model, pose)?, given: open_joints(model, &joints)?, twist, acceleration })
 }
 
 /// `p` with `R` or `quaternion`, or `phi` of a planar platform, which may also stand beside `R`.

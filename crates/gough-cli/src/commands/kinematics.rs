@@ -1,11 +1,13 @@
 //! `gough kinematics`.
 
 use crate::ask::{self, Modes, Subject};
+use crate::commands::motion::{self, Asked};
 use crate::failure::{Failure, error_json};
 use crate::output::Output;
 use crate::states::{self, joint_text, pose_json, pose_text};
 use clap::Args;
 use gough::Robot;
+use gough::kinematics::motion::{Motion, move_from};
 use gough::kinematics::{
     Assemblies, JointPosition, Positions, Posture, SolveError, WorkingMode, assemblies, inverse_given, inverse_in,
     working_modes,
@@ -31,7 +33,16 @@ pub struct Arguments {
     /// Many poses: JSON list, JSON Lines or CSV with a header of the names that --pose and --joints take
     #[arg(long, group = "question", value_name = "FILE", conflicts_with_all = ["pose", "joints"])]
     states: Option<PathBuf>,
-    /// Working mode, such as --mode=+-+, or `all`; by default all for --pose, that of the file for the others
+    /// Platform twist: x=0.3,y=-0.2 or x=..,y=..,phi=.. or x=..,y=..,z=..,wx=..,wy=..,wz=..; what is left out is zero
+    #[arg(long, value_name = "COMPONENTS", requires = "pose", allow_hyphen_values = true)]
+    twist: Option<String>,
+    /// Platform acceleration, likewise
+    #[arg(long, value_name = "COMPONENTS", requires = "pose", allow_hyphen_values = true)]
+    acceleration: Option<String>,
+    /// Every matrix of first and second order by name
+    #[arg(long, requires = "pose")]
+    matrices: bool,
+    /// Working mode, such as --mode=+-+, or `all`; by default all for --pose alone, that of the file otherwise
     #[arg(long, value_name = "MODE", allow_hyphen_values = true)]
     mode: Option<String>,
     #[command(flatten)]
@@ -55,6 +66,18 @@ fn answer(robot: &Robot, arguments: &Arguments) -> Result<(), Failure> {
     match (&arguments.pose, joints) {
         (Some(pose), given) => {
             let pose = ask::pose(robot.model(), pose)?;
+            if arguments.twist.is_some() || arguments.acceleration.is_some() || arguments.matrices {
+                let asked = Asked {
+                    twist: arguments.twist.as_deref().map(|t| motion::components(robot, t, "--twist")).transpose()?,
+                    acceleration: arguments
+                        .acceleration
+                        .as_deref()
+                        .map(|a| motion::components(robot, a, "--acceleration"))
+                        .transpose()?,
+                    matrices: arguments.matrices,
+                };
+                return motion::answer(robot, &pose, modes, &given.unwrap_or_default(), &asked, &arguments.output);
+            }
             from_pose(robot, &pose, modes, &given.unwrap_or_default(), &arguments.output)
         }
         (None, Some(joints)) => from_joints(robot, &joints, modes, &arguments.output),
@@ -262,7 +285,7 @@ fn many(robot: &Robot, modes: Option<Modes>, path: &std::path::Path, output: &Ou
     };
     let list = states::read(model, path)?;
     let (count, mut answered, mut misuse) = (list.len(), 0, false);
-    let mut pos = Positions::new(model);
+    let (mut pos, mut motion) = (Positions::new(model), Motion::new(model));
     let mut answers = Vec::with_capacity(count);
     for state in list {
         let mut open = Vec::new();
@@ -272,10 +295,17 @@ fn many(robot: &Robot, modes: Option<Modes>, path: &std::path::Path, output: &Ou
                 let given = state.given.iter().find(|(g, _)| g == c).map_or(*near, |(_, q)| *q);
                 pos.joints[*c] = JointPosition::of(given);
             }
-            inverse_in(model, &state.pose, &mode, &mut pos).map(|_| ())
+            inverse_in(model, &state.pose, &mode, &mut pos)?;
+            let rest = vec![0.0; t.platform.independent.len()];
+            let moves = state.twist.is_some() || state.acceleration.is_some();
+            if moves {
+                let (twist, acceleration) = (state.twist.unwrap_or(rest.clone()), state.acceleration.unwrap_or(rest));
+                move_from(model, &twist, &acceleration, &mut pos, &mut motion)?;
+            }
+            Ok(moves)
         });
         answers.push(match solved {
-            Ok(()) => {
+            Ok(moves) => {
                 answered += 1;
                 let q = |coords: &[CoordId]| -> Vec<f64> {
                     coords.iter().map(|c| gough::kinematics::joint_value(model, &pos, *c)).collect()
@@ -286,6 +316,12 @@ fn many(robot: &Robot, modes: Option<Modes>, path: &std::path::Path, output: &Ou
                     "passive": { "q": q(&t.passive) },
                     "working_mode": mode.name(t),
                 });
+                if moves {
+                    for (part, coords) in [("active", &t.active), ("passive", &t.passive)] {
+                        answer[part]["qd"] = coords.iter().map(|c| motion.rates[*c]).collect();
+                        answer[part]["qdd"] = coords.iter().map(|c| motion.accels[*c]).collect();
+                    }
+                }
                 add_assumed(t, &open, &mut answer);
                 answer
             }

@@ -3,6 +3,7 @@
 pub mod check;
 pub mod kinematics;
 pub mod map;
+pub mod motion;
 pub mod robots;
 pub mod schema;
 pub mod singularities;

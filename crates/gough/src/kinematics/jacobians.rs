@@ -1,8 +1,12 @@
 //! Velocity and acceleration models from the matrices: J, J⁻¹, J_d and their biases, sections 7.3.2-7.3.3 and 7.4.2-7.4.3.
 
-use super::matrices::Matrices;
+use super::error::SolveError;
+use super::inverse::Posture;
+use super::matrices::{self, Matrices, assemble, plan_at};
+use super::motion::{Motion, move_from, velocities};
 use crate::linalg::RANK_TOLERANCE;
 use crate::linalg::small::{Dense, PivotOrder};
+use crate::model::{CoordId, Model};
 use crate::scalar::Real;
 use std::cmp::Ordering;
 
@@ -124,4 +128,44 @@ pub fn jacobians<S: Real>(m: &Matrices<S>, orders: &Orders) -> Jacobians<S> {
         passive(&column(&sum)).map(|x| x.data)
     });
     Jacobians { J, J_inv, J_d, a_t, a_q, a_d }
+}
+
+/// All matrices of a posture by name, on `f64`.
+#[derive(Clone, Debug)]
+pub struct StateMatrices {
+    /// What the closures give.
+    pub matrices: Matrices<f64>,
+    /// The models that follow.
+    pub jacobians: Jacobians<f64>,
+    /// The class of the robot.
+    pub redundancy: Redundancy,
+    /// Rows and columns of J_td: passive joints that the closures determine.
+    pub passive: Vec<CoordId>,
+}
+
+/// All matrices at a posture; with a platform twist in its independent components, the biases too.
+pub fn matrices_at(model: &Model<f64>, posture: &Posture, t_r: Option<&[f64]>) -> Result<StateMatrices, SolveError> {
+    let n = model.topology().platform.independent.len();
+    if let Some(found) = t_r.map(<[f64]>::len).filter(|found| *found != n) {
+        return Err(SolveError::WrongCount { what: "components of the twist", expected: n, found });
+    }
+    let planned = &model.topology().plan.matrices;
+    let mut pos = posture.positions().clone();
+    let fresh = if matrices::smallest_pivot(model, planned, &pos) > 1e-2 { None } else { Some(plan_at(model, &pos)) };
+    let plan = fresh.as_ref().unwrap_or(planned);
+    if plan.passive.len() < planned.passive.len() {
+        return Err(SolveError::Singular { leg: None, kind: "lpjts" });
+    }
+    let mut m = Matrices::new(model, plan);
+    assemble(model, plan, &pos, None, &mut m);
+    if let Some(t_r) = t_r {
+        let mut motion = Motion::new(model);
+        move_from(model, t_r, &vec![0.0; n], &mut pos, &mut motion)?;
+        // Twists of the bodies, leg by leg.
+        velocities(model, &mut pos, &mut motion);
+        assemble(model, plan, &pos, Some(&motion), &mut m);
+    }
+    let orders = Orders::of(&m);
+    let jacobians = jacobians(&m, &orders);
+    Ok(StateMatrices { matrices: m, jacobians, redundancy: orders.redundancy, passive: plan.passive.clone() })
 }
