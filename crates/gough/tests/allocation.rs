@@ -2,6 +2,8 @@
 #![allow(unsafe_code)]
 
 use gough::kinematics::geometry::solve_legs;
+use gough::kinematics::matrices::{Matrices, assemble};
+use gough::kinematics::motion::{Motion, move_in};
 use gough::kinematics::{Positions, inverse_in};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
@@ -50,6 +52,28 @@ fn inverse_geometry_allocates_nothing() {
             for _ in 0..10 {
                 assert!(inverse_in(model, &pose, robot.mode(), &mut pos).is_ok());
                 solve_legs(model, robot.mode().signs(), &mut pos);
+            }
+        });
+        assert_eq!(count, 0, "{name}");
+    }
+}
+
+#[test]
+fn motion_and_matrices_allocate_nothing() {
+    for name in gough::robots::names() {
+        let robot = gough::robots::load(name).unwrap().unwrap();
+        let model = robot.model();
+        let (mut pos, mut motion) = (Positions::new(model), Motion::new(model));
+        let plan = &model.topology().plan.matrices;
+        let mut m = Matrices::new(model, plan);
+        let pose = *robot.home().pose();
+        let rest = vec![0.1; model.topology().platform.independent.len()];
+        let posed = robot.home().positions();
+        let count = allocations(|| {
+            for _ in 0..10 {
+                let moved = move_in(model, &pose, robot.mode(), &rest, &rest, &mut pos, &mut motion);
+                assert!(moved.is_ok(), "{name}");
+                assemble(model, plan, posed, None, &mut m);
             }
         });
         assert_eq!(count, 0, "{name}");

@@ -5,10 +5,11 @@ mod common;
 
 use common::{random, random_pose, robot};
 use gough::Robot;
-use gough::kinematics::jacobians::{Jacobians, Orders, Redundancy, jacobians};
-use gough::kinematics::matrices::{Matrices, assemble, plan_at, smallest};
-use gough::kinematics::motion::{Motion, accelerations, velocities};
+use gough::kinematics::jacobians::{Jacobians, Orders, Redundancy, jacobians, matrices_at};
+use gough::kinematics::matrices::{Matrices, assemble, closure_rows, plan_at, smallest};
+use gough::kinematics::motion::{Motion, accelerations, body_jacobian, velocities};
 use gough::kinematics::{Posture, WorkingMode, inverse};
+use gough::model::CoordKind;
 use gough::spatial::{Accel, Pose, Twist, vec3};
 use rand::RngExt;
 
@@ -152,4 +153,171 @@ fn check_laws(robot: &Robot, s: &State, name: &str) {
         );
     }
     assert_eq!(m.B.cols, t.active.len());
+}
+
+/// Second road: orthonormal null spaces of each leg's closure rows give the same J and Ψ_t.
+#[test]
+fn orthonormal_null_spaces_give_the_same_models() {
+    use gough::linalg::dense::{Matrix, svd};
+    let mut random = random(32);
+    for robot in common::all_robots() {
+        let model = robot.model();
+        let t = model.topology();
+        let (L, n_dof) = (model.length(), t.platform.independent.len());
+        for _ in 0..6 {
+            let pose = random_pose(&robot, &mut random, 0.15, 0.15);
+            let Ok(posture) = inverse(model, &pose, robot.mode()) else { continue };
+            let pos = posture.positions();
+            let plan = plan_at(model, pos);
+            let mut m = Matrices::new(model, &plan);
+            assemble(model, &plan, pos, None, &mut m);
+            let (mut wrenches, mut constraints) = (Vec::new(), Vec::new());
+            for block in &plan.blocks {
+                let rows = closure_rows(model, &block.legs, pos);
+                let n = block.coords.len();
+                let part = |cols: Vec<usize>| Matrix::from_fn(rows.rows, cols.len(), |i, j| rows.at(i, cols[j]));
+                let of = |kind| (0..n).filter(|j| t.coords[block.coords[*j]].kind == kind).collect::<Vec<_>>();
+                let (d, a) = (part(of(CoordKind::Passive)), part(of(CoordKind::Active)));
+                let x = part((n..n + 6).collect());
+                let N = svd(&d).left_null_space();
+                let (NA, NB) = (N.transpose() * &x, N.transpose() * &a);
+                // Combinations that the active joints do not touch are constraint wrenches.
+                let f = svd(&NB);
+                let free = f.left_null_space();
+                constraints.push(free.transpose() * &NA);
+                let rank = f.rank();
+                let acting = Matrix::from_fn(NB.nrows(), rank, |i, j| f.u[(i, j)]);
+                let active: Vec<usize> =
+                    block.coords.iter().filter_map(|c| t.active.iter().position(|a| a == c)).collect();
+                wrenches.push((acting.transpose() * &NA, acting.transpose() * &NB, active));
+            }
+            // Ψ_t = N (Ψ_t_inv N)⁻¹ with N the twists that all constraint wrenches allow, in scaled components.
+            let rows: usize = constraints.iter().map(Matrix::nrows).sum();
+            let mut W = Matrix::zeros(rows.max(1), 6);
+            let mut first = 0;
+            for c in &constraints {
+                for i in 0..c.nrows() {
+                    (0..6).for_each(|j| W[(first + i, j)] = c[(i, j)]);
+                }
+                first += c.nrows();
+            }
+            let N = svd(&W).null_space();
+            assert_eq!(N.ncols(), n_dof, "{}", robot.name());
+            let selected = nalgebra::DMatrix::from_fn(n_dof, n_dof, |i, j| N[(t.platform.independent[i].index(), j)]);
+            let inverse = selected.try_inverse().unwrap();
+            let Psi = nalgebra::DMatrix::from_fn(6, n_dof, |i, j| {
+                (0..n_dof).map(|k| N[(i, k)] * inverse[(k, j)]).sum::<f64>()
+            });
+            // From scaled components (translations over L) to metres.
+            let unit = |k: usize| if k < 3 { L } else { 1.0 };
+            let found: Vec<f64> = (0..6)
+                .flat_map(|i| (0..n_dof).map(move |j| (i, j)))
+                .map(|(i, j)| Psi[(i, j)] * unit(i) / unit(t.platform.independent[j].index()))
+                .collect();
+            close(&m.Psi_t.data, &found, 1e-7, &format!("{}: Psi_t", robot.name()));
+            if smallest(&m.pivots) < 1e-2 || Orders::of(&m).redundancy == Redundancy::Kinematic {
+                continue;
+            }
+            // J_inv = -B⁻¹ A Ψ_t.
+            let n_a = t.active.len();
+            let n_w: usize = wrenches.iter().map(|w| w.0.nrows()).sum();
+            let mut A = nalgebra::DMatrix::zeros(n_w, 6);
+            let mut B = nalgebra::DMatrix::zeros(n_w, n_a);
+            let mut first = 0;
+            for (a, b, columns) in &wrenches {
+                for i in 0..a.nrows() {
+                    (0..6).for_each(|j| A[(first + i, j)] = a[(i, j)]);
+                    columns.iter().enumerate().for_each(|(k, c)| B[(first + i, *c)] = b[(i, k)]);
+                }
+                first += a.nrows();
+            }
+            let Some(B_inv) = B.try_inverse() else { continue };
+            let J_inv = -(B_inv * A * Psi);
+            let joint = |i: usize| if t.coords[t.active[i]].slides { L } else { 1.0 };
+            let found: Vec<f64> = (0..n_a)
+                .flat_map(|i| (0..n_dof).map(move |j| (i, j)))
+                .map(|(i, j)| J_inv[(i, j)] * joint(i) / unit(t.platform.independent[j].index()))
+                .collect();
+            let ours = jacobians(&m, &Orders::of(&m)).J_inv.unwrap();
+            close(&ours.data, &found, 1e-6, &format!("{}: J_inv", robot.name()));
+        }
+    }
+}
+
+/// Third road: the wrenches of appendix C for common legs.
+#[test]
+fn actuation_wrenches_are_those_of_the_library() {
+    // UPS: a unit force along the leg, (C.23).
+    let hexapod = robot("gough-stewart");
+    let model = hexapod.model();
+    let pos = hexapod.home().positions();
+    let plan = &model.topology().plan.matrices;
+    let mut m = Matrices::new(model, plan);
+    assemble(model, plan, pos, None, &mut m);
+    for (i, (id, _)) in model.topology().legs.iter().enumerate() {
+        let bodies: Vec<_> = model.topology().legs[id].bodies.iter().collect();
+        let (base, tip) = (pos.X_WB[bodies[0]].p, pos.X_WB[bodies[2]].p);
+        let u = (tip - base).normalize();
+        let r = tip - pos.X_WE.p;
+        let wanted: Vec<f64> = u.iter().chain(r.cross(&u).iter()).copied().collect();
+        let row: Vec<f64> = (0..6).map(|j| m.A.at(i, j)).collect();
+        close(&row, &wanted, 1e-12, "force along the leg");
+        assert!((m.B.at(i, i) + 1.0).abs() < 1e-12); // B = -1
+    }
+    assert_eq!(m.W_c.rows, 0);
+    // RUS and PUS, (C.37): a force along the rod; here the equivalents of the Delta and the Orthoglide with locked drives.
+    for name in ["delta", "orthoglide"] {
+        let robot = robot(name);
+        let (model, pos) = (robot.model(), robot.home().positions());
+        let plan = &model.topology().plan.matrices;
+        let mut m = Matrices::new(model, plan);
+        assemble(model, plan, pos, None, &mut m);
+        assert_eq!(m.W_c.rows, 3, "{name}: one constraint moment per leg");
+        for i in 0..3 {
+            assert!((0..3).all(|j| m.W_c.at(i, j).abs() < 1e-12), "{name}: a pure moment");
+            let f = vec3(m.A_r.at(i, 0), m.A_r.at(i, 1), m.A_r.at(i, 2));
+            assert!((f.norm() - 1.0).abs() < 1e-12);
+            // Somewhere along the chain two joint centres lie on a line parallel to the force.
+            let leg = model.topology().legs.values().nth(i).unwrap();
+            let tips = leg.closures.iter().map(|c| gough::kinematics::closure::closure_at(model, c, pos).B.p);
+            let points: Vec<_> = leg.bodies.iter().map(|b| pos.X_WB[b].p).chain(tips).collect();
+            let along = |a: usize, b: usize| {
+                (points[b] - points[a]).cross(&f).norm() < 1e-9 && (points[b] - points[a]).norm() > 0.1
+            };
+            assert!((0..points.len()).any(|a| (a + 1..points.len()).any(|b| along(a, b))), "{name}: {points:?} {f:?}");
+        }
+    }
+    // Planar RR, (C.13): a force along the line of the passive hinges, with zero moment about the tip.
+    let five = robot("five-bar");
+    let posture = five.home();
+    let m = matrices_at(five.model(), posture, None).unwrap().matrices;
+    let q = |n: &str| posture.joints(five.model(), &[five.model().topology().coord(n).unwrap()])[0];
+    for (i, angle) in [q("q11") + q("q12"), q("q21") + q("q22")].into_iter().enumerate() {
+        let cross = m.A_r.at(i, 0) * angle.sin() - m.A_r.at(i, 1) * angle.cos();
+        assert!(cross.abs() < 1e-12);
+    }
+}
+
+#[test]
+fn jacobians_of_bodies_give_their_twists() {
+    let mut random = random(33);
+    for robot in common::all_robots() {
+        let (model, t) = (robot.model(), robot.model().topology());
+        let pose = random_pose(&robot, &mut random, 0.05, 0.05);
+        let Ok(posture) = inverse(model, &pose, robot.mode()) else { continue };
+        let t_r: Vec<f64> = t.platform.independent.iter().map(|_| random.random_range(-1.0..1.0)).collect();
+        let s = state(&robot, posture, &t_r, &t_r);
+        let pos = s.posture.positions();
+        let rates: Vec<f64> = s.motion.rates.values().copied().collect();
+        for (b, _) in t.bodies.iter() {
+            let p = pos.X_WB[b].p;
+            let (J, on_platform) = body_jacobian(model, pos, b, p);
+            let mut V: Vec<f64> = J.apply(&rates);
+            if on_platform {
+                let own = s.motion.V_WE.at(p - pos.X_WE.p).to_array();
+                V.iter_mut().zip(own).for_each(|(x, y)| *x += y);
+            }
+            close(&V, &s.motion.V_WB[b].to_array(), 1e-10, robot.name());
+        }
+    }
 }

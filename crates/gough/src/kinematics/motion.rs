@@ -5,17 +5,17 @@
 //! point, gives `Σ ζ·$_j q̇_j = -ζ·(V_B⁰ - V_A⁰)`: joints of the leg on the left, the motion of what the leg hangs on on the
 //! right. The same matrix, factored once, gives the accelerations, with what the velocities contribute on the right.
 
-use super::closure::{ClosureAt, RowKind, leg_axes, row_kind};
+use super::closure::{ClosureAt, RowKind, leg_axes, movers, row_kind};
 use super::error::SolveError;
 use super::inverse::inverse_in;
 use super::matrices::{self, Matrices};
 use super::modes::WorkingMode;
 use super::newton;
 use super::positions::{Frames, LegPositions, Positions, pose_bodies, pose_body};
-use crate::linalg::small::{lu, lu_solve};
+use crate::linalg::small::{Dense, lu, lu_solve};
 use crate::model::{
-    Anchor, BodyNumbers, Closure, JointKind, Leg, LegId, LegPivots, LegStructure, Model, PerBody, PerCoord, PerLeg,
-    SidePath,
+    Anchor, BodyId, BodyNumbers, Closure, Id, JointKind, Leg, LegId, LegPivots, LegStructure, Model, Node, PerBody,
+    PerCoord, PerLeg, SidePath,
 };
 use crate::scalar::{LANES, Lanes, Real, lane};
 use crate::spatial::{Accel, Pose, Rotation, Twist, Vec3};
@@ -275,7 +275,7 @@ fn move_carefully(model: &Model<f64>, pos: &mut Positions<f64>, motion: &mut Mot
         }
     }
     velocities_by(model, &pivots, pos, motion);
-    for_legs(model, &pivots, pos, motion, &mut leg_accelerations);
+    accelerations_by(model, &pivots, pos, motion);
     let finite = |list: &PerCoord<f64>| list.values().all(|x| x.is_finite());
     if finite(&motion.rates) && finite(&motion.accels) {
         Ok(())
@@ -294,7 +294,8 @@ fn is_well_founded(model: &Model<f64>, motion: &Motion<f64>) -> bool {
 }
 
 /// Rates and accelerations of all joints on `f64` for a robot whose legs are alike, four legs at a time, after
-/// [`solve_groups`](super::geometry::solve_groups). Twists and accelerations of bodies stay in the lanes. Whether no
+/// [`solve_groups`](super::geometry::solve_groups). Twists of bodies stay in the lanes, accelerations of
+/// bodies are not computed. Whether no
 /// leg met a poor pivot.
 fn move_groups(model: &Model<f64>, pos: &mut Positions<f64>, motion: &mut Motion<f64>) -> bool {
     let topology = model.topology();
@@ -349,7 +350,19 @@ fn velocities_by<S: Real>(
 
 /// Accelerations of all joints and bodies for the platform acceleration in `motion`; [`velocities`] must have run.
 pub fn accelerations<S: Real>(model: &Model<S>, pos: &mut Positions<S>, motion: &mut Motion<S>) {
-    for_legs(model, &model.topology().plan.pivots_of_leg, pos, motion, &mut leg_accelerations);
+    accelerations_by(model, &model.topology().plan.pivots_of_leg, pos, motion);
+}
+
+fn accelerations_by<S: Real>(
+    model: &Model<S>,
+    pivots: &PerLeg<LegPivots>,
+    pos: &mut Positions<S>,
+    motion: &mut Motion<S>,
+) {
+    for_legs(model, pivots, pos, motion, &mut |leg, numbers, pivots, roots, pos, motion| {
+        leg_accelerations(leg, numbers, pivots, roots, pos, motion);
+        add_joint_accelerations(leg, numbers.bodies, pos, motion);
+    });
 }
 
 type LegStep<'f, S> = &'f mut dyn FnMut(
@@ -417,37 +430,49 @@ pub fn screw<S: Real>(joint: JointKind, X_WB: &Pose<S>, p: Vec3<S>) -> Twist<S> 
     }
 }
 
-/// A closure of a leg at a posture. Where only positions matter, the frame of A is left out.
-#[inline(always)]
-fn closure_at<S: Real>(
-    closure: &Closure,
-    frames: &[Pose<S>; 2],
-    axes: &Rotation<S>,
-    points_only: bool,
-    roots: &Roots<'_, S>,
-    pos: &LegPositions<'_, S>,
-) -> ClosureAt<S> {
-    let side = |path: &SidePath, X: &Pose<S>| match path.anchor {
-        Anchor::World => *X,
-        anchor => pos.frame(roots.frames, anchor) * *X,
-    };
-    if points_only {
-        let at = |path: &SidePath, p: Vec3<S>| match path.anchor {
-            Anchor::World => p,
-            anchor => pos.frame(roots.frames, anchor) * p,
-        };
-        let B = Pose { R: *axes, p: at(&closure.paths[1], frames[1].p) };
-        return ClosureAt { joint: closure.joint, A: B, B, axes: *axes };
+/// Jacobian of a body: the twist, at a point of the world and in world axes, that each coordinate's unit rate gives it,
+/// (5.10), column by column; and whether the body stands on the platform, whose twist then adds to it. Bodies must be posed.
+pub fn body_jacobian<S: Real>(model: &Model<S>, pos: &Positions<S>, body: BodyId, p: Vec3<S>) -> (Dense<S>, bool) {
+    let mut J = Dense::zeros(6, model.topology().coords.len());
+    let on_platform = movers(model, Node::Body(body), None, &mut |c, k, b| {
+        let V = screw(model.topology().bodies[b].joint, &pos.X_WB[b], p).scale(k).to_array();
+        V.into_iter().enumerate().for_each(|(i, x)| *J.at_mut(i, c.index()) += x);
+    });
+    (J, on_platform)
+}
+
+/// A closure of a leg at a posture, as far as its pivot rows need it: rows of positions along fixed axes only need the point.
+struct Attachment<'a, S: Real> {
+    closure: &'a Closure,
+    axes: &'a Rotation<S>,
+    /// Where the closure is.
+    p: Vec3<S>,
+    /// Its frames, when they matter.
+    at: Option<&'a ClosureAt<S>>,
+    /// Place among the pivots and row, for each pivot row.
+    rows: &'a [(usize, usize)],
+}
+
+impl<S: Real> Attachment<'_, S> {
+    /// The power of a row's wrench on a motion at the closure: the rate of the row.
+    #[inline(always)]
+    fn power(&self, row: usize, v: Vec3<S>, w: Vec3<S>) -> S {
+        match (row_kind(self.closure.joint, row), self.at) {
+            (RowKind::Point(k), _) => self.axes.column(k).dot(&v),
+            (kind, Some(at)) => Twist { v, w }.power(at.wrench(kind)),
+            (_, None) => S::zero(),
+        }
     }
-    ClosureAt {
-        joint: closure.joint,
-        A: side(&closure.paths[0], &frames[0]),
-        B: side(&closure.paths[1], &frames[1]),
-        axes: *axes,
+
+    /// See [`ClosureAt::velocity_terms`].
+    #[inline(always)]
+    fn velocity_terms(&self, row: usize, V_A: Twist<S>, V_B: Twist<S>) -> S {
+        let kind = row_kind(self.closure.joint, row);
+        self.at.map_or_else(S::zero, |at| at.velocity_terms(kind, V_A, V_B))
     }
 }
 
-/// Calls `f` with every closure that has pivot rows, where it is, and for each pivot row its place and kind.
+/// Calls `f` with every closure that has pivot rows.
 #[inline(always)]
 fn for_closures<S: Real>(
     leg: LegStructure<'_>,
@@ -455,7 +480,7 @@ fn for_closures<S: Real>(
     pivots: &LegPivots,
     roots: &Roots<'_, S>,
     pos: &LegPositions<'_, S>,
-    mut f: impl FnMut(&Closure, &ClosureAt<S>, &[(usize, usize)]),
+    mut f: impl FnMut(&Attachment<'_, S>),
 ) {
     let axes = leg_axes(leg, numbers.bodies);
     for (c, rows) in pivots.by_closure.iter().enumerate() {
@@ -463,13 +488,32 @@ fn for_closures<S: Real>(
             continue;
         }
         let closure = &leg.closures[c];
+        let [path_a, path_b] = &closure.paths;
+        let [X_A, X_B] = &numbers.closures[c];
         let points_only = rows.iter().all(|(_, row)| matches!(row_kind(closure.joint, *row), RowKind::Point(_)));
-        let at = closure_at(closure, &numbers.closures[c], &axes, points_only, roots, pos);
-        f(closure, &at, rows);
+        let p = match path_b.anchor {
+            Anchor::World => X_B.p,
+            Anchor::Platform => *roots.frames.X_WE * X_B.p,
+            Anchor::Body(b) => pos.X_WB[b] * X_B.p,
+            Anchor::Outside(k) => roots.frames.outside[k] * X_B.p,
+        };
+        let full;
+        let at = if points_only {
+            None
+        } else {
+            let side = |path: &SidePath, X: &Pose<S>| match path.anchor {
+                Anchor::World => *X,
+                anchor => pos.frame(roots.frames, anchor) * *X,
+            };
+            full = ClosureAt { joint: closure.joint, A: side(path_a, X_A), B: side(path_b, X_B), axes };
+            Some(&full)
+        };
+        f(&Attachment { closure, axes: &axes, p, at, rows });
     }
 }
 
-/// The matrix of a leg's closure rows over its coordinates, in the order of the pivots, factored.
+/// The matrix of a leg's closure rows over its coordinates, in the order of the pivots, factored; and what the motion of the
+/// leg's roots does to the rows, on the right-hand side.
 #[inline(always)]
 pub fn factor<S: Real>(
     leg: LegStructure<'_>,
@@ -481,18 +525,24 @@ pub fn factor<S: Real>(
 ) {
     let n = pivots.cols.len();
     motion.factors.fill(S::zero());
-    for_closures(leg, numbers, pivots, &roots, pos, |closure, at, rows| {
-        for (path, sign) in closure.paths.iter().zip([-1.0, 1.0]) {
+    for_closures(leg, numbers, pivots, &roots, pos, |at| {
+        for (path, sign) in at.closure.paths.iter().zip([-1.0, 1.0]) {
             for &b in &path.bodies {
-                let V = screw(leg.bodies[b].joint, &pos.X_WB[b], at.B.p);
+                let V = screw(leg.bodies[b].joint, &pos.X_WB[b], at.p);
                 for_coords(leg, numbers.bodies, b, |c, k| {
                     let Some(j) = pivots.place[c] else { return };
-                    for &(i, row) in rows {
-                        let entry = V.power(at.wrench(row_kind(closure.joint, row))) * k * S::lit(sign);
-                        motion.factors[i * n + j] += entry;
+                    let k = k.map_or(S::lit(sign), |k| k * S::lit(sign));
+                    let (v, w) = (V.v * k, V.w * k);
+                    for &(i, row) in at.rows {
+                        motion.factors[i * n + j] += at.power(row, v, w);
                     }
                 });
             }
+        }
+        let [V_A, V_B] = [0, 1].map(|s| roots.twist(at.closure.paths[s].root, at.p));
+        let V = V_A - V_B;
+        for &(i, row) in at.rows {
+            motion.rhs[i] = at.power(row, V.v, V.w);
         }
     });
     lu(motion.factors, n);
@@ -508,14 +558,14 @@ fn subtract_free<S: Real>(
     given: &[S],
     rhs: &mut [S],
 ) {
-    for_closures(leg, numbers, pivots, roots, pos, |closure, at, rows| {
-        for (path, sign) in closure.paths.iter().zip([-1.0, 1.0]) {
+    for_closures(leg, numbers, pivots, roots, pos, |at| {
+        for (path, sign) in at.closure.paths.iter().zip([-1.0, 1.0]) {
             for &b in &path.bodies {
-                let V = screw(leg.bodies[b].joint, &pos.X_WB[b], at.B.p);
+                let V = screw(leg.bodies[b].joint, &pos.X_WB[b], at.p);
                 for_coords(leg, numbers.bodies, b, |c, k| {
-                    for &(i, row) in rows.iter().filter(|_| pivots.place[c].is_none()) {
-                        let wrench = at.wrench(row_kind(closure.joint, row));
-                        rhs[i] -= V.power(wrench) * k * S::lit(sign) * given[c];
+                    let rate = given[c] * k.map_or(S::lit(sign), |k| k * S::lit(sign));
+                    for &(i, row) in at.rows.iter().filter(|_| pivots.place[c].is_none()) {
+                        rhs[i] -= at.power(row, V.v * rate, V.w * rate);
                     }
                 });
             }
@@ -523,12 +573,17 @@ fn subtract_free<S: Real>(
     });
 }
 
-/// Coordinates of the leg that move a body's joint, with their coefficients.
+/// Coordinates of the leg that move a body's joint, with their coefficients where they are not one.
 #[inline(always)]
-fn for_coords<S: Real>(leg: LegStructure<'_>, numbers: &[BodyNumbers<S>], b: usize, mut f: impl FnMut(usize, S)) {
+fn for_coords<S: Real>(
+    leg: LegStructure<'_>,
+    numbers: &[BodyNumbers<S>],
+    b: usize,
+    mut f: impl FnMut(usize, Option<S>),
+) {
     match leg.bodies[b].coord {
-        Some(c) => f(leg.local(c), S::one()),
-        None => numbers[b].coupling.iter().for_each(|(c, k)| f(leg.local(*c), *k)),
+        Some(c) => f(leg.local(c), None),
+        None => numbers[b].coupling.iter().for_each(|(c, k)| f(leg.local(*c), Some(*k))),
     }
 }
 
@@ -541,7 +596,7 @@ fn joint_rate<S: Real>(leg: LegStructure<'_>, numbers: &[BodyNumbers<S>], b: usi
     }
 }
 
-/// Rates of a leg, (7.95) for active and passive joints together, and the twists of its bodies.
+/// Rates of a leg, (7.95) for active and passive joints together, and the twists of its bodies, right after [`factor`].
 #[inline(always)]
 pub fn leg_rates<S: Real>(
     leg: LegStructure<'_>,
@@ -552,13 +607,6 @@ pub fn leg_rates<S: Real>(
     motion: &mut LegMotion<'_, S>,
 ) {
     let n = pivots.cols.len();
-    for_closures(leg, numbers, pivots, &roots, pos, |closure, at, rows| {
-        let [V_A, V_B] = [0, 1].map(|s| roots.twist(closure.paths[s].root, at.B.p));
-        let V = V_B - V_A;
-        for &(i, row) in rows {
-            motion.rhs[i] = -V.power(at.wrench(row_kind(closure.joint, row)));
-        }
-    });
     if !pivots.free.is_empty() {
         let LegMotion { rates, rhs, .. } = &mut *motion;
         subtract_free(leg, numbers, pivots, &roots, pos, rates, rhs);
@@ -591,7 +639,8 @@ fn body_twist<S: Real>(
     V + screw(leg.bodies[b].joint, X, X.p).scale(rate)
 }
 
-/// Accelerations of a leg's joints, (7.183) for active and passive joints together, and of its bodies.
+/// Accelerations of a leg's joints, (7.183) for active and passive joints together; its bodies are left with their
+/// accelerations while no joint accelerates.
 #[inline(always)]
 pub fn leg_accelerations<S: Real>(
     leg: LegStructure<'_>,
@@ -605,14 +654,12 @@ pub fn leg_accelerations<S: Real>(
     for b in 0..leg.bodies.len() {
         motion.A_WB[b] = bias(leg, numbers.bodies, b, &roots, pos, motion);
     }
-    for_closures(leg, numbers, pivots, &roots, pos, |closure, at, rows| {
-        let side = |path: &SidePath| side_motion(path, at.B.p, &roots, pos, motion);
-        let ((V_A, A_A), (V_B, A_B)) = (side(&closure.paths[0]), side(&closure.paths[1]));
-        let A = A_B - A_A;
-        for &(i, row) in rows {
-            let kind = row_kind(closure.joint, row);
-            let w = at.wrench(kind);
-            motion.rhs[i] = -(A.a.dot(&w.f) + A.alpha.dot(&w.m) + at.velocity_terms(kind, V_A, V_B));
+    for_closures(leg, numbers, pivots, &roots, pos, |at| {
+        let side = |path: &SidePath| side_motion(path, at.p, &roots, pos, motion);
+        let ((V_A, A_A), (V_B, A_B)) = (side(&at.closure.paths[0]), side(&at.closure.paths[1]));
+        let A = A_A - A_B;
+        for &(i, row) in at.rows {
+            motion.rhs[i] = at.power(row, A.a, A.alpha) - at.velocity_terms(row, V_A, V_B);
         }
     });
     if !pivots.free.is_empty() {
@@ -623,7 +670,6 @@ pub fn leg_accelerations<S: Real>(
     for (i, &c) in pivots.cols.iter().enumerate() {
         motion.accels[c] = motion.rhs[i];
     }
-    add_joint_accelerations(leg, numbers.bodies, pos, motion);
 }
 
 /// Twist and acceleration of a side of a closure at a point.

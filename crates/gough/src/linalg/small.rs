@@ -171,10 +171,31 @@ fn eliminate_column(a: &mut Dense<f64>, i: usize, j: usize, done: impl Fn(usize)
     }
 }
 
+/// Calls `$f::<N>` with the size as a constant, so that its loops unroll; sizes beyond 6 run as they are.
+macro_rules! sized {
+    ($n:expr, $f:ident($($arg:expr),*)) => {
+        match $n {
+            1 => $f::<S, 1>($($arg),*, 1),
+            2 => $f::<S, 2>($($arg),*, 2),
+            3 => $f::<S, 3>($($arg),*, 3),
+            4 => $f::<S, 4>($($arg),*, 4),
+            5 => $f::<S, 5>($($arg),*, 5),
+            6 => $f::<S, 6>($($arg),*, 6),
+            n => $f::<S, 0>($($arg),*, n),
+        }
+    };
+}
+
 /// Factor an `n × n` matrix, row by row, in place and in the order it stands: `A = L U`, unit lower triangle, reciprocals of
 /// the pivots on the diagonal.
 #[inline(always)]
 pub fn lu<S: Real>(a: &mut [S], n: usize) {
+    sized!(n, lu_of(&mut a[..n * n]));
+}
+
+#[inline(always)]
+fn lu_of<S: Real, const N: usize>(a: &mut [S], n: usize) {
+    let n = if N == 0 { n } else { N };
     for k in 0..n {
         let r = a[k * n + k].recip();
         a[k * n + k] = r;
@@ -192,6 +213,12 @@ pub fn lu<S: Real>(a: &mut [S], n: usize) {
 /// Solve `A x = b` with the factors of [`lu`], in place.
 #[inline(always)]
 pub fn lu_solve<S: Real>(a: &[S], n: usize, b: &mut [S]) {
+    sized!(n, lu_solve_of(&a[..n * n], &mut b[..n]));
+}
+
+#[inline(always)]
+fn lu_solve_of<S: Real, const N: usize>(a: &[S], b: &mut [S], n: usize) {
+    let n = if N == 0 { n } else { N };
     for i in 1..n {
         let mut x = b[i];
         for j in 0..i {
