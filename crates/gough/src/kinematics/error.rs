@@ -58,6 +58,17 @@ pub enum SolveError {
         /// Which singularity: `type1`, `type2`, `lpjts` or `constraint`.
         kind: &'static str,
     },
+    /// The robot does not stand in the working mode asked for.
+    NotInMode {
+        /// The mode.
+        mode: String,
+        /// The modes it can stand in.
+        others: Vec<String>,
+    },
+    /// With its motors held the platform still moves.
+    SelfMotion,
+    /// No values were found for the platform coordinates that follow.
+    NotFollowing,
     /// The name is no working mode of the robot.
     UnknownMode {
         /// The name.
@@ -86,8 +97,10 @@ impl SolveError {
             SolveError::NotAPose { .. } => "not-a-pose",
             SolveError::NoAssembly { .. } => "no-assembly",
             SolveError::NotClosed { .. } => "not-closed",
-            SolveError::NotConverged { .. } => "not-converged",
+            SolveError::NotConverged { .. } | SolveError::NotFollowing => "not-converged",
             SolveError::Singular { kind, .. } => kind,
+            SolveError::NotInMode { .. } => "not-in-mode",
+            SolveError::SelfMotion => "type2",
             SolveError::UnknownMode { .. } => "unknown-mode",
             SolveError::WrongCount { .. } => "wrong-count",
         }
@@ -108,7 +121,8 @@ impl fmt::Display for SolveError {
             SolveError::AtLimit { leg } => {
                 write!(
                     f,
-                    "leg {leg} is at the limit of its reach (Type 1 singularity); move the platform a little inwards"
+                    "leg {leg} is at a limit: stretched, folded or with a joint that turns freely, so that working modes \
+                     meet (Type 1 singularity); move the platform a little"
                 )
             }
             SolveError::OutOfRange { joint, value, range: [low, high] } => {
@@ -116,7 +130,11 @@ impl fmt::Display for SolveError {
             }
             SolveError::NotAPose { reason } => f.write_str(reason),
             SolveError::NoAssembly { by } => {
-                write!(f, "the robot cannot be assembled with these joints: the loops stay open by {by:.4e} m at best")
+                write!(
+                    f,
+                    "the robot cannot be assembled with these joints: the loops stay open by {by:.4e} m at best; \
+                     bring the joints nearer to those of a posture that closes, such as home"
+                )
             }
             SolveError::NotClosed { gap_m, gap_rad } => write!(
                 f,
@@ -139,6 +157,16 @@ impl fmt::Display for SolveError {
                     "the posture is a {what}{of}: rates are not determined; ask `singularities` what moves freely"
                 )
             }
+            SolveError::NotInMode { mode, others } => {
+                write!(f, "no posture in working mode {mode}; those that exist here: {}", others.join(" "))
+            }
+            SolveError::NotFollowing => f.write_str(
+                "no posture found: no values of the platform coordinates that follow close the loops; \
+                 the pose may be out of reach",
+            ),
+            SolveError::SelfMotion => f.write_str(
+                "with these joints held the platform still moves: its places are a continuum, not assembly modes",
+            ),
             SolveError::UnknownMode { mode, reason } => write!(f, "`{mode}` is no working mode: {reason}"),
             SolveError::WrongCount { what, expected, found } => write!(f, "expected {expected} {what}, found {found}"),
         }

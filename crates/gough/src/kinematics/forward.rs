@@ -2,24 +2,27 @@
 
 use super::closure::gap;
 use super::error::SolveError;
-use super::geometry::{solve_forward, solve_legs};
-use super::inverse::{Posture, SEED, inverse, joint_value, scatter};
+use super::geometry::{solve_forward, solve_one_leg};
+use super::inverse::{
+    Posture, SEED, Standing, in_range, inverse, joint_value, same_pose, scatter, working_modes_given,
+};
 use super::modes::WorkingMode;
 use super::newton::{self, CLOSED, Unknowns};
-use super::platform::home_pose;
+use super::platform::{check_pose, home_pose};
 use super::positions::{JointPosition, Positions, pose_bodies};
 use super::rods::{self, Locked};
-use crate::linalg::dense::{Matrix, solve_spd};
-use crate::model::{CoordId, Model, Node};
+use crate::linalg::dense::{Matrix, solve_spd, svd};
+use crate::linalg::small::Dense;
+use crate::model::{CoordId, LegId, Model, Node};
 use crate::spatial::orientation::{from_axis_angle, from_quaternion, wrap};
 use crate::spatial::{Pose, Vec3};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 
-/// The assembly modes for given active joints.
+/// Postures for given active joints.
 #[derive(Clone, Debug)]
 pub struct Assemblies {
-    /// One closed posture per assembly mode.
+    /// Closed postures.
     pub postures: Vec<Posture>,
     /// Whether they are proven to be all.
     pub complete: bool,
@@ -28,18 +31,49 @@ pub struct Assemblies {
 /// Random starts of the search when there is no closed form.
 const STARTS: usize = 300;
 
-/// All assembly modes that are found for the active joints, in the order of [`crate::model::Topology::active`]. `prefer`
-/// chooses where several working modes of the legs fit the same joints and pose.
+/// All places of the platform that are found for the active joints, in the order of [`crate::model::Topology::active`],
+/// each once: in the working mode `prefer` when the robot stands there in that mode, else in one that it has there.
 pub fn assemblies(model: &Model<f64>, active: &[f64], prefer: &WorkingMode) -> Result<Assemblies, SolveError> {
+    let all = postures(model, active, prefer)?;
+    let mut postures: Vec<Posture> = Vec::new();
+    for posture in all.postures {
+        match postures.iter_mut().find(|p| same_pose(model, p.pose(), posture.pose())) {
+            Some(known) if posture.mode() == prefer => *known = posture,
+            Some(_) => {}
+            None => postures.push(posture),
+        }
+    }
+    Ok(Assemblies { postures, ..all })
+}
+
+/// All postures that are found for the active joints: every place of the platform in every working mode that it has
+/// there. Where modes meet (a stretched leg), the posture is said to be in `prefer`.
+pub fn postures(model: &Model<f64>, active: &[f64], prefer: &WorkingMode) -> Result<Assemblies, SolveError> {
     let mut pos = Positions::new(model);
     set_active(model, active, &mut pos)?;
     pos.X_WE = home_pose(model);
-    let mut search = Search { model, active, prefer, start: pos, found: Vec::new(), nearest: f64::INFINITY };
+    let mut search = Search {
+        model,
+        active,
+        prefer,
+        start: pos,
+        poses: Vec::new(),
+        found: Vec::new(),
+        singular: Vec::new(),
+        nearest: f64::INFINITY,
+        reason: None,
+    };
     let complete = search.run();
-    if search.found.is_empty() {
-        return Err(SolveError::NoAssembly { by: search.nearest.min(1e300) });
+    if search.reason != Some(SolveError::SelfMotion) {
+        search.found.append(&mut search.singular);
     }
-    Ok(Assemblies { postures: search.found, complete })
+    if !search.found.is_empty() {
+        return Ok(Assemblies { postures: search.found, complete });
+    }
+    Err(match search.reason.take() {
+        Some(reason) => reason,
+        None => SolveError::NoAssembly { by: search.least_gap() },
+    })
 }
 
 /// The posture for the active joints in the assembly mode of `near`: followed there in steps.
@@ -71,7 +105,16 @@ pub fn forward(model: &Model<f64>, active: &[f64], near: &Posture) -> Result<Pos
             return Err(SolveError::NotConverged { iterations: tries, residual: outcome.residual });
         }
     }
-    complete_posture(model, active, near.mode(), &at)
+    // Usually the mode has not changed.
+    if let Ok(posture) = inverse(model, &at.X_WE, near.mode())
+        && moved(model, posture.positions(), &at) < 1e-5
+    {
+        return Ok(posture);
+    }
+    let found = at_pose(model, active, near.mode(), &at)?;
+    let distance = |p: &Posture| moved(model, p.positions(), &at);
+    let nearest = found.into_iter().min_by(|a, b| distance(a).total_cmp(&distance(b)));
+    nearest.ok_or(SolveError::NoAssembly { by: 0.0 })
 }
 
 /// How far a posture went, in length scales and radians.
@@ -104,6 +147,7 @@ fn set_active(model: &Model<f64>, active: &[f64], pos: &mut Positions<f64>) -> R
             return Err(SolveError::NotAPose { reason: "a joint value is not finite".to_owned() });
         }
         pos.joints[*c] = JointPosition::of(*q);
+        in_range(std::slice::from_ref(&model.topology().coords[*c]), &[pos.joints[*c]])?;
     }
     Ok(())
 }
@@ -118,9 +162,15 @@ struct Search<'a> {
     active: &'a [f64],
     prefer: &'a WorkingMode,
     start: Positions<f64>,
+    /// Places of the platform seen so far.
+    poses: Vec<Pose<f64>>,
     found: Vec<Posture>,
+    /// Postures that the motors do not hold to first order: Type 2, or points of a self-motion.
+    singular: Vec<Posture>,
     /// The smallest gap met, in metres.
     nearest: f64,
+    /// Why a place that closes is not listed.
+    reason: Option<SolveError>,
 }
 
 impl Search<'_> {
@@ -170,35 +220,62 @@ impl Search<'_> {
 
     /// A pose from a closed form: polish it, and find the joints.
     fn candidate(&mut self, pose: &Pose<f64>) {
-        let mut pos = self.start.clone();
-        pos.X_WE = *pose;
-        // Joints as near as the legs come in any mode, then Newton on everything.
         let model = self.model;
-        let mut best: Option<(f64, Positions<f64>)> = None;
-        for mode in self.prefer.combinations() {
-            let mut trial = pos.clone();
-            solve_legs(model, &mode.signs, &mut trial);
-            let off: f64 = model
-                .topology()
-                .active
-                .iter()
-                .zip(self.active)
-                .map(|(c, q)| difference(model, *c, joint_value(model, &trial, *c), *q).abs())
-                .sum();
-            let finite = trial.joints.values().all(|j| j.value.is_finite() && j.turn.cos.is_finite());
-            if finite && best.as_ref().is_none_or(|(b, _)| off < *b) {
-                best = Some((off, trial));
-            }
+        let mut trial = self.start.clone();
+        trial.X_WE = *pose;
+        for &leg in &model.topology().order {
+            self.nearest_way(leg, &mut trial);
         }
-        let Some((_, mut trial)) = best else { return };
         for (c, q) in model.topology().active.iter().zip(self.active) {
             trial.joints[*c] = JointPosition::of(*q);
         }
         let outcome = newton::assemble(model, &Unknowns::forward(model), &mut trial);
-        self.nearest = self.nearest.min(outcome.residual * model.length());
+        self.note(&trial);
         if outcome.residual <= CLOSED {
             self.keep(&trial);
         }
+    }
+
+    /// Joints of a leg in the mode whose active joints come nearest to those given.
+    fn nearest_way(&self, leg: LegId, pos: &mut Positions<f64>) {
+        let model = self.model;
+        let topology = model.topology();
+        let (coords, roots) = (topology.legs[leg].coords, topology.legs[leg].roots.len().min(12));
+        let mut best: Option<(f64, Positions<f64>)> = None;
+        for bits in 0..1_u32 << roots {
+            let signs: Vec<f64> = (0..roots).map(|k| if bits >> k & 1 == 0 { 1.0 } else { -1.0 }).collect();
+            let mut trial = pos.clone();
+            solve_one_leg(model, leg, &signs, &mut trial);
+            let given = topology.active.iter().zip(self.active).filter(|(c, _)| coords.local(**c).is_some());
+            let off: f64 = given.map(|(c, q)| difference(model, *c, joint_value(model, &trial, *c), *q).abs()).sum();
+            let finite = trial.joints.slice(coords).iter().all(|j| j.value.is_finite() && j.turn.cos.is_finite());
+            if finite && best.as_ref().is_none_or(|(b, _)| off < *b) {
+                best = Some((off, trial));
+            }
+        }
+        if let Some((_, trial)) = best {
+            pos.clone_from(&trial);
+        }
+    }
+
+    /// Note how far the loops are from closing.
+    fn note(&mut self, pos: &Positions<f64>) {
+        self.nearest = self.nearest.min(gap(self.model, pos).0);
+    }
+
+    /// By how much the loops stay open at best, in metres.
+    fn least_gap(&mut self) -> f64 {
+        let mut random = Pcg64Mcg::seed_from_u64(SEED);
+        let unknowns = Unknowns::forward(self.model);
+        for k in 0..10 {
+            let mut pos = self.start.clone();
+            if k > 0 {
+                scatter(self.model, &unknowns.coords, &mut random, &mut pos);
+            }
+            newton::assemble(self.model, &unknowns, &mut pos);
+            self.note(&pos);
+        }
+        self.nearest
     }
 
     /// Six or more rods on a free platform: Newton on the six distances from random poses.
@@ -223,6 +300,9 @@ impl Search<'_> {
                 seen.push(pose);
                 self.candidate(&pose);
             }
+            if self.reason == Some(SolveError::SelfMotion) {
+                return;
+            }
         }
     }
 
@@ -244,57 +324,100 @@ impl Search<'_> {
                 }
             }
             let outcome = newton::assemble(model, &unknowns, &mut pos);
-            self.nearest = self.nearest.min(outcome.residual * model.length());
+            self.note(&pos);
             if outcome.residual <= CLOSED {
                 self.keep(&pos);
+            }
+            if self.reason == Some(SolveError::SelfMotion) {
+                return;
             }
         }
     }
 
-    /// Keep a closed posture that is new and that the platform claim allows.
+    /// Keep a place of the platform that is new, that its claim allows and that the motors hold.
     fn keep(&mut self, pos: &Positions<f64>) {
         let model = self.model;
         let (gap_m, gap_rad) = gap(model, pos);
         self.nearest = self.nearest.min(gap_m);
-        if gap_m > 1e-9 * model.size().max(1.0) || gap_rad > 1e-9 {
+        let closed = gap_m <= 1e-9 * model.size().max(1.0) && gap_rad <= 1e-9;
+        if !closed || self.poses.iter().any(|p| same_pose(model, p, &pos.X_WE)) {
             return;
         }
-        let known = self.found.iter().any(|p| moved(model, p.positions(), pos) < 1e-6);
-        if known {
+        self.poses.push(pos.X_WE);
+        let open = open_motions(model, pos);
+        if moves_on(model, pos, &open) {
+            self.reason = Some(SolveError::SelfMotion);
             return;
         }
-        if let Ok(posture) = complete_posture(model, self.active, self.prefer, pos)
-            && !self.found.iter().any(|p| moved(model, p.positions(), posture.positions()) < 1e-6)
-        {
-            self.found.push(posture);
+        match at_pose(model, self.active, self.prefer, pos) {
+            Ok(found) if open.is_empty() => self.found.extend(found),
+            Ok(found) => self.singular.extend(found),
+            Err(e) => self.reason = self.reason.take().or(Some(e)),
         }
     }
 }
 
-/// The closed posture with the working mode that fits its joints; among several the preferred one.
-fn complete_posture(
+/// Motions that the closures leave open with the motors held and in which the platform takes part, scaled.
+fn open_motions(model: &Model<f64>, pos: &Positions<f64>) -> Vec<Vec<f64>> {
+    let unknowns = Unknowns::forward(model);
+    let n = unknowns.coords.len() + unknowns.platform.len();
+    let mut a = Dense::zeros(newton::row_count(model, &unknowns), n + 1);
+    newton::jacobian(model, &unknowns, model.length(), pos, &mut a);
+    let open = svd(&Matrix::from_fn(a.rows, n, |i, j| a.at(i, j))).null_space();
+    let platform = |m: &Vec<f64>| m[unknowns.coords.len()..].iter().any(|x| x.abs() > 1e-6);
+    let motion = |k: usize| (0..n).map(|j| open[(j, k)]).collect();
+    (0..open.ncols()).map(motion).filter(platform).collect()
+}
+
+/// Whether a step along an open motion closes again elsewhere: the platform moves with the motors held.
+fn moves_on(model: &Model<f64>, pos: &Positions<f64>, open: &[Vec<f64>]) -> bool {
+    let unknowns = Unknowns::forward(model);
+    open.iter().any(|motion| {
+        let mut trial = pos.clone();
+        let step: Vec<f64> = motion.iter().map(|x| 0.02 * x).collect();
+        newton::advance(model, &unknowns, model.length(), &step, &mut trial);
+        let outcome = newton::assemble(model, &unknowns, &mut trial);
+        outcome.residual <= CLOSED && moved(model, pos, &trial) > 1e-3
+    })
+}
+
+/// The postures at a place of the platform whose active joints are those given; at least one, or why there is none.
+fn at_pose(
     model: &Model<f64>,
     active: &[f64],
     prefer: &WorkingMode,
     pos: &Positions<f64>,
-) -> Result<Posture, SolveError> {
-    let fits = |posture: &Posture| {
-        model.topology().active.iter().zip(active).all(|(c, q)| {
-            let scale = if model.topology().coords[*c].slides { model.size() } else { 1.0 };
-            difference(model, *c, joint_value(model, posture.positions(), *c), *q).abs() < 1e-6 * scale
-        }) && moved(model, posture.positions(), pos) < 1e-5
+) -> Result<Vec<Posture>, SolveError> {
+    check_pose(model, &pos.X_WE)?;
+    let topology = model.topology();
+    let fits = |c: CoordId, at: &Positions<f64>| {
+        let given = topology.active.iter().zip(active).find(|(a, _)| **a == c);
+        let scale = if topology.coords[c].slides { model.size() } else { 1.0 };
+        given.is_none_or(|(_, q)| difference(model, c, joint_value(model, at, c), *q).abs() < 1e-6 * scale)
     };
-    let modes = std::iter::once(prefer.clone()).chain(prefer.combinations());
-    for mode in modes {
-        if let Ok(posture) = inverse(model, &pos.X_WE, &mode)
-            && fits(&posture)
-        {
-            return Ok(posture);
-        }
+    let mut standing = Standing::new(model, &fits);
+    standing.stand(pos);
+    if topology.plan.solve_platform {
+        number(model, pos, &mut standing.found);
     }
-    // Legs without closed form, or a branch that is no mode: the posture is closed all the same.
-    super::platform::check_pose(model, &pos.X_WE)?;
-    Ok(Posture::new(model, pos.clone(), prefer.clone()))
+    match standing.reason {
+        _ if !standing.found.is_empty() => Ok(standing.found),
+        // Two modes meet, and the inverse geometry does not choose: the posture is closed all the same.
+        Some(SolveError::AtLimit { .. }) => Ok(vec![Posture::new(model, pos.clone(), prefer.clone())]),
+        Some(reason) => Err(reason),
+        None => Err(SolveError::NoAssembly { by: 0.0 }),
+    }
+}
+
+/// Give postures with coordinates that follow the names that the inverse geometry gives them.
+fn number(model: &Model<f64>, pos: &Positions<f64>, found: &mut [Posture]) {
+    let given: Vec<_> = model.topology().plan.given.iter().map(|c| (*c, pos.q(model.topology(), *c))).collect();
+    let named = working_modes_given(model, &pos.X_WE, &given).unwrap_or_default();
+    for posture in found {
+        let same = named.iter().find(|p| moved(model, p.positions(), posture.positions()) < 1e-5);
+        let alike = named.iter().filter(|p| p.mode().is_like(posture.mode())).count();
+        posture.set_mode(same.map_or_else(|| posture.mode().following(alike + 1), |p| p.mode().clone()));
+    }
 }
 
 /// Newton on `|p + R b - c|² = ρ²` for six or more rods, damped.

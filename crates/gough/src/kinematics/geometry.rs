@@ -7,7 +7,7 @@
 use super::modes::WorkingMode;
 use super::newton::{Unknowns, polish};
 use super::positions::{Frames, JointPosition, LegPositions, Positions, pose_bodies, pose_body, pose_leg};
-use crate::model::{Anchor, Block, Body, BodyNumbers, Cross, LegStructure, Method, Model, Motion, Slot, Step};
+use crate::model::{Anchor, Block, Body, BodyNumbers, Cross, LegId, LegStructure, Method, Model, Motion, Slot, Step};
 use crate::scalar::{LANES, Lanes, Real, lane, lanes};
 use crate::spatial::{Pose, Rotation, Turn, Vec3, vec3};
 
@@ -36,15 +36,20 @@ pub fn close<S: Real>(model: &Model<S>, mode: &WorkingMode, steps: usize, pos: &
 pub fn solve_legs<S: Real>(model: &Model<S>, signs: &[f64], pos: &mut Positions<S>) {
     let topology = model.topology();
     for &id in &topology.order {
-        let leg = &topology.legs[id];
-        let at = pos.places(id);
-        let (mut part, frames) = pos.split(leg, at);
-        let numbers = model.numbers().bodies.slice(leg.bodies);
-        let signs = &signs[leg.roots.clone()];
-        solve_leg(topology.structure(leg), numbers, model.leg_blocks(id), &|k| S::lit(signs[k]), frames, &mut part);
-        if topology.is_hung_on(id) {
-            pose_leg(model, id, pos);
-        }
+        solve_one_leg(model, id, &signs[topology.legs[id].roots.clone()], pos);
+    }
+}
+
+/// The same for one leg, with the signs of its own roots.
+pub fn solve_one_leg<S: Real>(model: &Model<S>, id: LegId, signs: &[f64], pos: &mut Positions<S>) {
+    let topology = model.topology();
+    let leg = &topology.legs[id];
+    let at = pos.places(id);
+    let (mut part, frames) = pos.split(leg, at);
+    let numbers = model.numbers().bodies.slice(leg.bodies);
+    solve_leg(topology.structure(leg), numbers, model.leg_blocks(id), &|k| S::lit(signs[k]), frames, &mut part);
+    if topology.is_hung_on(id) {
+        pose_leg(model, id, pos);
     }
 }
 
@@ -53,6 +58,7 @@ pub fn solve_legs<S: Real>(model: &Model<S>, signs: &[f64], pos: &mut Positions<
 pub fn solve_groups(model: &Model<f64>, signs: &[f64], limit: f64, pos: &mut Positions<f64>) -> bool {
     let topology = model.topology();
     let X_WE = pos.X_WE.map(&mut |x| Lanes::lit(x));
+    let least = Lanes::lit(model.least_margin());
     let mut reaches = true;
     for (group, legs) in model.groups().iter().zip(&mut pos.lanes) {
         let roots = group.lane_legs().map(|id| topology.legs[id].roots.start);
@@ -60,7 +66,8 @@ pub fn solve_groups(model: &Model<f64>, signs: &[f64], limit: f64, pos: &mut Pos
         let structure = topology.structure(&topology.legs[group.legs[0]]);
         let mut part = legs.part();
         solve_leg(structure, &group.bodies, &group.blocks, &sign, Frames { X_WE: &X_WE, outside: &[] }, &mut part);
-        reaches &= part.margins.iter().all(|m| is_nonneg(*m)) && part.misses.iter().all(|m| is_within(*m, limit));
+        reaches &=
+            part.margins.iter().all(|m| is_nonneg(*m - least)) && part.misses.iter().all(|m| is_within(*m, limit));
         for (k, id) in group.legs.iter().enumerate() {
             let own = pos.joints.slice_mut(topology.legs[*id].coords);
             for ((joint, four), coord) in own.iter_mut().zip(&*part.joints).zip(structure.coords) {

@@ -17,8 +17,11 @@ pub mod rods;
 pub mod scene;
 
 pub use error::SolveError;
-pub use forward::{Assemblies, assemblies, forward};
-pub use inverse::{Closed, Posture, inverse, inverse_given, inverse_in, joint_value, working_modes};
+pub use forward::{Assemblies, assemblies, forward, postures};
+pub(crate) use inverse::nearest_to_home;
+pub use inverse::{
+    Closed, Posture, inverse, inverse_given, inverse_in, joint_value, working_modes, working_modes_given,
+};
 pub use limit::{between, inverse_at_limit};
 pub use modes::{Branch, WorkingMode};
 pub use positions::{Frames, JointPosition, LegPositions, Positions, pose_bodies, pose_body, pose_leg};

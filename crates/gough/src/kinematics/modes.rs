@@ -10,6 +10,8 @@ pub struct WorkingMode {
     pub(super) signs: Vec<f64>,
     /// Per block: the branch of a leg without closed form.
     pub(super) branches: Vec<Option<Branch>>,
+    /// Which solution for the platform coordinates that follow, from 1: the one that leads from home, then by distance.
+    pub(super) follows: usize,
 }
 
 /// A branch of a leg without closed form: sign of the determinant of its closures, then a number by its first active
@@ -22,6 +24,12 @@ pub struct Branch {
     pub number: usize,
 }
 
+impl std::fmt::Display for Branch {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}{}", if self.positive { '+' } else { '-' }, self.number)
+    }
+}
+
 /// Name of the only mode of a robot that has one.
 const SINGLE: &str = "single";
 
@@ -32,12 +40,23 @@ impl WorkingMode {
         Self {
             signs: vec![1.0; plan.iter().map(|b| b.roots.len()).sum()],
             branches: plan.iter().map(|b| newton(b).then_some(Branch { positive: true, number: 1 })).collect(),
+            follows: 1,
         }
     }
 
     /// ±1 per square root of the plan, leg after leg.
     pub fn signs(&self) -> &[f64] {
         &self.signs
+    }
+
+    /// Whether two modes differ at most in the coordinates that follow.
+    pub(super) fn is_like(&self, other: &Self) -> bool {
+        self.following(1) == other.following(1)
+    }
+
+    /// The same with another solution for the coordinates that follow.
+    pub(super) fn following(&self, follows: usize) -> Self {
+        Self { follows, ..self.clone() }
     }
 
     /// Every combination of signs, `+` first; branches as in `self`.
@@ -52,8 +71,14 @@ impl WorkingMode {
         })
     }
 
-    /// The name: signs leg by leg, commas between legs when one has more than one sign.
+    /// The name: signs leg by leg, commas between legs when one has more than one sign, then a number when the platform
+    /// coordinates that follow have further solutions.
     pub fn name(&self, topology: &Topology) -> String {
+        let signs = self.name_of_legs(topology);
+        if self.follows > 1 { format!("{signs}/{}", self.follows) } else { signs }
+    }
+
+    fn name_of_legs(&self, topology: &Topology) -> String {
         let legs: Vec<String> = topology.legs.ids().map(|leg| self.leg_name(topology, leg)).collect();
         if legs.iter().all(String::is_empty) {
             return SINGLE.to_owned();
@@ -78,8 +103,7 @@ impl WorkingMode {
                 }
             }
             if let Some(branch) = self.branches[i] {
-                name.push(if branch.positive { '+' } else { '-' });
-                name.push_str(&branch.number.to_string());
+                name.push_str(&branch.to_string());
             }
         }
         name
@@ -90,6 +114,14 @@ impl WorkingMode {
         let whole = texts.join(",");
         let fail = |reason: String| SolveError::UnknownMode { mode: whole.clone(), reason };
         let first = Self::first(topology);
+        if let [text] = texts
+            && let Some((legs, number)) = text.split_once('/')
+        {
+            let follows = number.parse().ok().filter(|n| *n > 0 && topology.plan.solve_platform);
+            let follows =
+                follows.ok_or_else(|| fail("a number after / counts solutions of coordinates that follow".into()))?;
+            return Ok(Self { follows, ..Self::parse(topology, &[legs.to_owned()])? });
+        }
         if whole == SINGLE && first.signs.is_empty() && first.branches.iter().all(Option::is_none) {
             return Ok(first);
         }

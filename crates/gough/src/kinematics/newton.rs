@@ -6,7 +6,7 @@ use super::positions::{JointPosition, Positions, pose_bodies};
 use crate::description::{Coordinate, Coordinates};
 use crate::linalg::dense::{Matrix, solve_spd, svd};
 use crate::linalg::small::{Dense, PivotOrder};
-use crate::model::{ClosureId, CoordId, CoordKind, LegId, LegPivots, Model, Node};
+use crate::model::{BodyId, ClosureId, CoordId, CoordKind, LegId, LegPivots, Model, Node};
 use crate::scalar::Real;
 use crate::spatial::{Pose, Rotation, Turn, Twist, Vec3};
 use rand::{RngExt, SeedableRng};
@@ -80,6 +80,8 @@ pub struct Unknowns {
     pub platform: Vec<PlatformMotion>,
     /// The loops to close.
     pub closures: Vec<ClosureId>,
+    /// Joints among `coords` that others follow by a ratio, and that turn on their own here: nuts that slip on their screw.
+    pub slipping: Vec<CoordId>,
 }
 
 /// How an assembly ended.
@@ -103,23 +105,25 @@ impl Unknowns {
             Coordinates::Spatial | Coordinates::Some(_) => (0..6).map(PlatformMotion::Axis).collect(),
             _ => topology.platform.independent.iter().map(|c| PlatformMotion::Axis(c.index())).collect(),
         };
-        Self { coords: topology.passive.clone(), platform, closures: topology.closures.ids().collect() }
+        let coords = topology.passive.iter().copied().filter(|c| !topology.is_held(*c)).collect();
+        Self { coords, platform, closures: topology.closures.ids().collect(), slipping: Vec::new() }
     }
 
     /// All joints and the dependent platform coordinates: inverse geometry without closed forms.
     pub fn inverse<S: Real>(model: &Model<S>, given: &[CoordId]) -> Self {
         let topology = model.topology();
         Self {
-            coords: topology.coords.ids().filter(|c| !given.contains(c)).collect(),
+            coords: topology.coords.ids().filter(|c| !given.contains(c) && !topology.is_held(*c)).collect(),
             platform: topology.platform.dependent.iter().map(|c| PlatformMotion::Coordinate(*c)).collect(),
             closures: topology.closures.ids().collect(),
+            slipping: Vec::new(),
         }
     }
 
     /// Coordinates of one leg against everything else.
     pub fn of_leg<S: Real>(model: &Model<S>, leg: LegId, coords: &[CoordId]) -> Self {
         let closures = model.topology().legs[leg].closures.iter().collect();
-        Self { coords: coords.to_vec(), platform: Vec::new(), closures }
+        Self { coords: coords.to_vec(), platform: Vec::new(), closures, slipping: Vec::new() }
     }
 
     /// Everything moves, the platform in all ways it could (a tool point only translates).
@@ -130,11 +134,21 @@ impl Unknowns {
             coords: topology.coords.ids().collect(),
             platform: (0..motions).map(PlatformMotion::Axis).collect(),
             closures: topology.closures.ids().collect(),
+            slipping: Vec::new(),
         }
     }
 
     fn len(&self) -> usize {
-        self.coords.len() + self.platform.len()
+        self.coords.len() + self.platform.len() + self.slipping.len()
+    }
+
+    /// Column of a coordinate that moves the joint of a body.
+    fn column<S: Real>(&self, model: &Model<S>, c: CoordId, body: BodyId) -> Option<usize> {
+        let own = model.topology().bodies[body].coord == Some(c);
+        match self.slipping.iter().position(|s| *s == c).filter(|_| own) {
+            Some(k) => Some(self.coords.len() + self.platform.len() + k),
+            None => self.coords.iter().position(|u| *u == c),
+        }
     }
 }
 
@@ -158,7 +172,7 @@ pub fn jacobian<S: Real>(model: &Model<S>, unknowns: &Unknowns, length: f64, pos
                     *out.at_mut(i, column) += V.power(wrench) * k * S::lit(sign);
                 };
                 let on_platform = movers(model, side, None, &mut |coord, k, body| {
-                    if let Some(column) = unknowns.coords.iter().position(|u| *u == coord) {
+                    if let Some(column) = unknowns.column(model, coord, body) {
                         add(column, joint_twist(model, body, pos), k);
                     }
                 });
@@ -189,7 +203,7 @@ pub fn row_count<S: Real>(model: &Model<S>, unknowns: &Unknowns) -> usize {
 }
 
 /// Move the unknowns by a scaled step.
-fn advance(model: &Model<f64>, unknowns: &Unknowns, length: f64, step: &[f64], pos: &mut Positions<f64>) {
+pub(super) fn advance(model: &Model<f64>, unknowns: &Unknowns, length: f64, step: &[f64], pos: &mut Positions<f64>) {
     for (j, d) in step.iter().enumerate() {
         move_one(model, unknowns, j, *d, length, pos);
     }
@@ -205,8 +219,29 @@ fn renormalise(pos: &mut Positions<f64>) {
     pos.X_WE.R = Rotation::from_columns(x, z.cross(&x), z);
 }
 
-/// Close the loops from the posture in `pos` by damped Gauss-Newton steps (Levenberg-Marquardt), then plain ones.
+/// Close the loops from the posture in `pos`. A screw may have to turn many times, and its turn alone does not say how
+/// many: first nuts slip on their screws, then the screws stand where that left the nuts, then everything moves.
 pub fn assemble(model: &Model<f64>, unknowns: &Unknowns, pos: &mut Positions<f64>) -> Outcome {
+    let is_screw = |c: &CoordId| model.topology().coords[*c].counted;
+    let (screws, others): (Vec<CoordId>, Vec<CoordId>) = unknowns.coords.iter().partition(|c| is_screw(c));
+    if !screws.is_empty() {
+        let mut trial = pos.clone();
+        let slipping = Unknowns { slipping: screws.clone(), ..unknowns.clone() };
+        if descend(model, &slipping, &mut trial).residual <= CLOSED {
+            screws.iter().for_each(|c| trial.joints[*c].turn = Turn::of(trial.joints[*c].value));
+            descend(model, &Unknowns { coords: others, ..unknowns.clone() }, &mut trial);
+            let outcome = descend(model, unknowns, &mut trial);
+            if outcome.residual <= CLOSED {
+                pos.clone_from(&trial);
+                return outcome;
+            }
+        }
+    }
+    descend(model, unknowns, pos)
+}
+
+/// Damped Gauss-Newton steps (Levenberg-Marquardt), then plain ones.
+fn descend(model: &Model<f64>, unknowns: &Unknowns, pos: &mut Positions<f64>) -> Outcome {
     let length = model.length();
     let n = unknowns.len();
     let mut a = Dense::zeros(row_count(model, unknowns), n + 1);
@@ -332,11 +367,19 @@ pub fn polish<S: Real>(
 /// Move one unknown by a scaled step.
 fn move_one<S: Real>(model: &Model<S>, unknowns: &Unknowns, j: usize, step: S, length: f64, pos: &mut Positions<S>) {
     let Some(&c) = unknowns.coords.get(j) else {
-        return unknowns.platform[j - unknowns.coords.len()].advance(step, length, &mut pos.X_WE);
+        let k = j - unknowns.coords.len();
+        if let Some(motion) = unknowns.platform.get(k) {
+            return motion.advance(step, length, &mut pos.X_WE);
+        }
+        let turn = &mut pos.joints[unknowns.slipping[k - unknowns.platform.len()]].turn;
+        *turn = turn.advance(step);
+        return;
     };
     let joint = &mut pos.joints[c];
     let coord = &model.topology().coords[c];
-    if coord.slides {
+    if unknowns.slipping.contains(&c) {
+        joint.value += step;
+    } else if coord.slides {
         joint.value += step * S::lit(length);
     } else if coord.counted {
         joint.value += step;
@@ -387,7 +430,8 @@ pub fn leg_pivots(model: &Model<f64>, id: LegId, pos: &Positions<f64>) -> LegPiv
     let mut a = Dense::zeros(row_count(model, &unknowns), coords.len() + 1);
     jacobian(model, &unknowns, model.length(), pos, &mut a);
     let of_kind = |kind: CoordKind| -> Vec<usize> {
-        let is = |c: &CoordId| topology.coords[*c].kind == kind && !topology.plan.given.contains(c);
+        let open = |c: &CoordId| topology.plan.given.contains(c) || topology.is_held(*c);
+        let is = |c: &CoordId| topology.coords[*c].kind == kind && !open(c);
         (0..coords.len()).filter(|j| is(&coords[*j])).collect()
     };
     let (passive, active) = (of_kind(CoordKind::Passive), of_kind(CoordKind::Active));

@@ -77,6 +77,7 @@ pub fn elements(bodies: &PerBody<Body>, closures: &PerClosure<Closure>, path: &P
             Edge::Tree(b) => {
                 let body = &bodies[b];
                 let motion = match body.joint {
+                    _ if body.held => continue,
                     JointKind::Fixed => continue,
                     JointKind::Revolute => Motion::Turn,
                     JointKind::Prismatic => Motion::Slide,
@@ -123,7 +124,7 @@ pub fn constants<S: Real>(
         match hop.edge {
             Edge::Tree(b) => {
                 let X_PF = numbers.bodies[b].X_PF;
-                let joints = usize::from(bodies[b].joint != JointKind::Fixed);
+                let joints = usize::from(bodies[b].joint != JointKind::Fixed && !bodies[b].held);
                 if hop.forward {
                     walk.constant(X_PF);
                     walk.joints(joints);

@@ -6,6 +6,7 @@ use crate::description::{ClosureJoint, Description, Diagnostic, Fault, Formula, 
 use std::collections::{HashMap, HashSet};
 
 /// Bodies, coordinates, closures and legs of a description.
+#[derive(Clone)]
 pub(super) struct Layout {
     pub(super) bodies: PerBody<Body>,
     pub(super) coords: PerCoord<Coord>,
@@ -18,6 +19,8 @@ pub(super) struct Layout {
     pub(super) tool: Option<BodyId>,
     /// Legs in the order in which they are solved.
     pub(super) order: Vec<LegId>,
+    /// Active coordinates that are known to follow from the platform pose.
+    pub(super) determined: HashSet<CoordId>,
 }
 
 impl Layout {
@@ -39,6 +42,7 @@ impl Layout {
             closures,
             legs: groups.into_iter().map(|name| Leg { name, ..Leg::default() }).collect(),
             order: Vec::new(),
+            determined: HashSet::new(),
             closure_rows,
             couplings: PerBody::default(),
             tool,
@@ -214,6 +218,7 @@ fn expand_bodies(d: &Description) -> (PerBody<Body>, HashMap<String, BodyId>) {
                 joint: *joint,
                 coord: None,
                 coupled: Vec::new(),
+                held: false,
                 leg: LegId::new(0),
                 row: (r, part),
             });

@@ -29,6 +29,7 @@ pub use topology::{
 use crate::description::{Coordinate, Coordinates, Description, Diagnostic, Fault, Parameter};
 use crate::linalg::small::PivotOrder;
 use crate::scalar::Real;
+use crate::spatial::Vec3;
 use expand::Layout;
 use plan::BlockBuilder;
 use std::sync::Arc;
@@ -57,6 +58,8 @@ pub struct Model<S: Real> {
 struct Scale {
     length: f64,
     size: f64,
+    /// No step's own least margin is above this.
+    least_margin: f64,
 }
 
 impl std::fmt::Debug for Layout {
@@ -80,6 +83,21 @@ impl Model<f64> {
             let what = Fault::TooMany { what: "joint coordinates", count: layout.coords.len(), most: MOST_COORDS };
             return Err(vec![Diagnostic::new(what, description.platform.span)]);
         }
+        Ok(Self::planned(Arc::new(description), layout))
+    }
+
+    /// The same robot planned again: idle freedoms (the spin of a rod between two balls) stand at zero, and active joints
+    /// that the pose determines are not asked for.
+    pub fn replanned(self, idle: &[CoordId], determined: &[CoordId]) -> Self {
+        let mut layout = Layout::clone(&self.layout);
+        layout.determined = determined.iter().copied().collect();
+        for c in idle {
+            layout.bodies[layout.coords[*c].body].held = true;
+        }
+        Self::planned(self.description, layout)
+    }
+
+    fn planned(description: Arc<Description>, layout: Layout) -> Self {
         let parameters = description.definitions.defaults();
         let numbers = Numbers::new(&description, &layout, &parameters);
         let plan = planner::plan(&layout, &numbers, &description.platform.coordinates);
@@ -98,11 +116,13 @@ impl Model<f64> {
             plan,
         };
         let scale = scale(&description, &topology, &numbers);
-        Ok(Self::assemble(Arc::new(topology), Arc::new(description), Arc::new(layout), numbers, scale).grouped())
+        Self::assemble(Arc::new(topology), description, Arc::new(layout), numbers, scale).grouped()
     }
 
     fn grouped(mut self) -> Self {
         self.groups = Arc::new(group::groups(&self));
+        let steps = self.inverse.values().flatten().flat_map(|b| &b.steps);
+        self.scale.least_margin = steps.map(|s| s.least_margin(self.scale.size)).fold(0.0, f64::max);
         self
     }
 
@@ -197,6 +217,11 @@ impl<S: Real> Model<S> {
         self.scale.size
     }
 
+    /// Margins of the inverse geometry above this are certainly regular; below, [`Step::least_margin`] decides.
+    pub fn least_margin(&self) -> f64 {
+        self.scale.least_margin
+    }
+
     /// What the file said.
     pub fn description(&self) -> &Description {
         &self.description
@@ -243,18 +268,21 @@ fn platform(d: &Description, layout: &Layout) -> Platform {
     Platform { coordinates, independent, dependent, tool: layout.tool, span: d.platform.span }
 }
 
+/// The length scale of the file, or how far legs are attached from the platform origin, or the size: lengths between
+/// neighbouring joints, those on the base counted from their middle, so that it does not matter where the base stands.
 fn scale(d: &Description, topology: &Topology, numbers: &Numbers<f64>) -> Scale {
     let rms = |list: &[f64]| {
         let n = list.len().max(1) as f64;
         (list.iter().map(|x| x * x).sum::<f64>() / n).sqrt()
     };
-    let steps: Vec<f64> = numbers
-        .bodies
-        .values()
-        .map(|b| b.X_PF.p.norm())
-        .chain(numbers.closures.values().flat_map(|s| s.iter().map(|X| X.p.norm())))
-        .filter(|x| *x > 0.0)
-        .collect();
+    let joints = topology.bodies.iter().map(|(id, b)| (b.parent, numbers.bodies[id].X_PF.p));
+    let sides = topology.closures.iter().flat_map(|(id, c)| [0, 1].map(|k| (c.sides[k], numbers.closures[id][k].p)));
+    let places: Vec<(Node, Vec3<f64>)> = joints.chain(sides).collect();
+    let on_base: Vec<Vec3<f64>> = places.iter().filter(|(node, _)| *node == Node::World).map(|(_, p)| *p).collect();
+    let middle = on_base.iter().sum::<Vec3<f64>>() / on_base.len().max(1) as f64;
+    let from_middle = |(node, p): &(Node, Vec3<f64>)| if *node == Node::World { (p - middle).norm() } else { p.norm() };
+    let farthest = places.iter().map(|(_, p)| p.norm()).fold(0.0, f64::max);
+    let steps: Vec<f64> = places.iter().map(from_middle).filter(|x| *x > 1e-12 * farthest).collect();
     let size = if steps.is_empty() { 1.0 } else { rms(&steps).clamp(1e-6, 1e6) };
     let attached: Vec<f64> = topology
         .closures
@@ -267,5 +295,6 @@ fn scale(d: &Description, topology: &Topology, numbers: &Numbers<f64>) -> Scale 
     let attached = rms(&attached);
     let turns = topology.platform.independent.iter().any(|c| c.is_angle());
     let default = if turns && attached > 0.05 * size { attached } else { size };
-    Scale { length: d.length.as_ref().map_or(default, |f| f.value).clamp(1e-6, 1e6), size }
+    let length = d.length.as_ref().map_or(default, |f| f.value).clamp(1e-6, 1e6);
+    Scale { length, size, least_margin: 0.0 }
 }

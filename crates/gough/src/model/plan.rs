@@ -151,6 +151,16 @@ pub struct BlockPlan {
     pub pivots: PivotOrder,
 }
 
+impl BlockPlan {
+    /// Coordinates that are left to Newton.
+    pub fn newton_coords(&self) -> &[CoordId] {
+        match &self.method {
+            Method::Newton { coords } => coords,
+            Method::Chain { .. } => &[],
+        }
+    }
+}
+
 /// Ways to solve a block.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Method {
@@ -430,6 +440,27 @@ impl<S: Real> Step<S> {
             Step::Orient3 { C, joints, C1, C2, d0, d2, flip, mode } =>
                 Step::Orient3 { C: v!(C), joints: *joints, C1: v!(C1), C2: v!(C2), d0: v!(d0), d2: v!(d2), flip: *flip, mode: *mode },
         }
+    }
+}
+
+impl Step<f64> {
+    /// Below this the discriminant is zero to rounding: two solutions meet, or a joint turns freely.
+    pub fn least_margin(&self, size: f64) -> f64 {
+        let scale = match self {
+            Step::ReachRR { l1_sq, l2_sq, .. } => l1_sq * (l1_sq.sqrt() + l2_sq.sqrt()).powi(2),
+            Step::RodR { c, l1_sq, k0, .. } => {
+                let rod = (c.norm_squared() - 2.0 * k0).max(0.0).sqrt();
+                l1_sq * (l1_sq.sqrt() + rod).powi(2)
+            }
+            Step::ReachPR { l2_sq, .. } => *l2_sq,
+            Step::RodP { rod_sq, .. } => *rod_sq,
+            Step::ReachRP { offset_sq, .. } => offset_sq.max(1e-9 * size * size),
+            Step::Point { d, .. } => d.norm_squared(),
+            Step::Strut { .. } => size * size,
+            Step::Orient3 { .. } => 1.0,
+            _ => 0.0,
+        };
+        1e-14 * scale
     }
 }
 

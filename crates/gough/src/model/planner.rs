@@ -55,7 +55,7 @@ impl<'a> Planner<'a> {
             layout,
             numbers,
             known: known.iter().copied().collect(),
-            solved: HashSet::new(),
+            solved: layout.bodies.values().filter(|b| b.held).filter_map(|b| b.coord).collect(),
             posed: HashSet::new(),
             blocks: Vec::new(),
         }
@@ -92,7 +92,7 @@ impl<'a> Planner<'a> {
         // Kinematic redundancy: with one more active joint given, the rest may follow.
         let active: Vec<CoordId> = self.layout.legs[leg].coords.iter().filter(|c| self.is_active(*c)).collect();
         if active.len() > 1 {
-            for &c in &active {
+            for &c in active.iter().filter(|c| !self.layout.determined.contains(c)) {
                 self.restore(&start);
                 self.solved.insert(c);
                 self.spread();

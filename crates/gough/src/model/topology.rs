@@ -39,6 +39,8 @@ pub struct Body {
     /// Coordinates that give its joint when it is coupled: `q = Σ coefficient · coordinate`. The coefficients are numbers
     /// of the model; here is only whether each is ±1, with its sign, so that revolute positions stay pairs.
     pub coupled: Vec<(CoordId, Option<f64>)>,
+    /// Its joint is a freedom that moves nothing else, such as the spin of a rod: it stands at zero.
+    pub held: bool,
     /// The leg it belongs to.
     pub leg: LegId,
     /// Index of its row in the description, and which part of the row's joint it is.
@@ -311,6 +313,11 @@ impl Topology {
         }
         path.reverse();
         path
+    }
+
+    /// Whether a coordinate moves nothing else and stands at zero.
+    pub fn is_held(&self, c: CoordId) -> bool {
+        self.bodies[self.coords[c].body].held
     }
 
     /// Whether other joints follow this revolute one by a ratio, so that whole turns count.
