@@ -3,9 +3,12 @@
 use crate::description::{
     BadRobot, ClosureJoint, Coordinate, Coordinates, Description, Diagnostic, Fault, Options, Span, read,
 };
-use crate::kinematics::newton::{self, CLOSED, Unknowns};
+use crate::kinematics::newton::{self, CLOSED, PlatformMotion, Unknowns};
 use crate::kinematics::platform::home_pose;
-use crate::kinematics::{JointPosition, Positions, Posture, WorkingMode, assemblies, closure, inverse, working_modes};
+use crate::kinematics::{
+    JointPosition, Positions, Posture, SolveError, WorkingMode, assemblies, closure, inverse, nearest_to_home,
+    working_modes,
+};
 use crate::linalg::dense::{Matrix, Svd, svd};
 use crate::linalg::small::Dense;
 use crate::model::{CoordId, LegId, LegPivots, Model};
@@ -93,20 +96,99 @@ impl Robot {
 type Compiled = (Model<f64>, Posture, Mobility);
 
 fn compile(model: Model<f64>) -> Result<Compiled, Vec<Diagnostic>> {
-    if !newton::platform_is_attached(&model) {
-        let what = Fault::Unattached { body: "platform".to_owned() };
-        return Err(vec![Diagnostic::new(what, model.topology().platform.span)]);
-    }
-    let model = with_pivots(model);
+    check_attached(&model)?;
+    let model = match assembled(&model) {
+        Some((pos, idle)) => {
+            let determined = determined(&model, &pos, idle.len());
+            let given = &model.topology().plan.given;
+            let wrong = given.iter().any(|c| determined.contains(c));
+            let model = if idle.is_empty() && !wrong { model } else { model.replanned(&idle, &determined) };
+            with_pivots(model, &pos)
+        }
+        None => model,
+    };
     let home = home_posture(&model).map_err(|d| vec![d])?;
+    if !newton::closes(&model, home.positions()) {
+        return Err(vec![turned_home(&model)]);
+    }
     let model = if reaching_closes(&model, &home) { model } else { model.made_careful() };
     let postures = newton::postures_near(&model, home.positions());
     let (mobility, generic) = mobility(&model, &postures);
-    check_claim(&model, &generic, &mobility).map_err(|d| vec![d])?;
+    check_claim(&model, &postures, &generic, &mobility).map_err(|d| vec![d])?;
     let model = with_leg_pivots(model, &postures);
     let matrices = crate::kinematics::matrices::plan(&model, &postures);
     let model = model.with_matrix_plan(matrices);
     Ok((model, home, mobility))
+}
+
+/// The platform, every leg and every drive must be tied to something that moves with them.
+fn check_attached(model: &Model<f64>) -> Result<(), Vec<Diagnostic>> {
+    let topology = model.topology();
+    let unattached = |body: &str, at: Span| Diagnostic::new(Fault::Unattached { body: body.to_owned() }, at);
+    if !newton::platform_is_attached(model) {
+        return Err(vec![unattached("platform", topology.platform.span)]);
+    }
+    let mut moving: Vec<CoordId> = Vec::new();
+    for side in topology.closures.values().flat_map(|c| c.sides) {
+        closure::movers(model, side, None, &mut |c, _, _| moving.push(c));
+    }
+    let loose = |c: &CoordId| !moving.contains(c);
+    let legs = topology.legs.values().filter(|l| !l.coords.is_empty() && l.coords.iter().all(|c| loose(&c)));
+    let first_of_legs = legs.filter_map(|l| l.coords.iter().next());
+    let drives = topology.active.iter().copied().filter(loose);
+    let mut faults: Vec<CoordId> = drives.chain(first_of_legs).collect();
+    faults.sort_unstable();
+    faults.dedup();
+    let fault = |c: &CoordId| {
+        let name = &topology.coords[*c].name;
+        unattached(name, span_of_joint(model.description(), name))
+    };
+    if faults.is_empty() { Ok(()) } else { Err(faults.iter().map(fault).collect()) }
+}
+
+/// A closed posture, and the coordinates of its idle freedoms: the fewest of several, since a loop may be folded so that it
+/// turns freely.
+fn assembled(model: &Model<f64>) -> Option<(Positions<f64>, Vec<CoordId>)> {
+    let mut best: Option<(Positions<f64>, Vec<CoordId>)> = None;
+    for seed in 0..6 {
+        let Some(pos) = assemble_somewhere(model, seed) else { break };
+        let idle = idle_coords(model, &pos);
+        if best.as_ref().is_none_or(|(_, fewest)| idle.len() < fewest.len()) {
+            best = Some((pos, idle));
+        }
+        if best.as_ref().is_some_and(|(_, idle)| idle.is_empty()) {
+            break;
+        }
+    }
+    best
+}
+
+/// Active coordinates that do not move while the platform is held, at some posture around a closed one.
+fn determined(model: &Model<f64>, pos: &Positions<f64>, idle: usize) -> Vec<CoordId> {
+    let unknowns = Unknowns { platform: Vec::new(), ..Unknowns::all(model) };
+    let n = unknowns.coords.len();
+    let open_at = |pos: &Positions<f64>| svd(&closure_columns(model, &unknowns, pos)).null_space();
+    let spaces = newton::postures_near(model, pos).into_iter().map(|pos| open_at(&pos));
+    let Some(open) = spaces.min_by_key(Matrix::ncols) else { return Vec::new() };
+    let moves = |j: usize| open.ncols() > idle && (0..open.ncols()).any(|k| open[(j, k)].abs() > 1e-6);
+    let is_active = |c: &CoordId| model.topology().active.contains(c);
+    (0..n).filter(|j| !moves(*j)).map(|j| unknowns.coords[j]).filter(is_active).collect()
+}
+
+/// One coordinate for every freedom that moves neither platform nor motors at any posture around a closed one, such as the
+/// spin of a rod: those that take part most, so that the others still reach everywhere.
+fn idle_coords(model: &Model<f64>, pos: &Positions<f64>) -> Vec<CoordId> {
+    let topology = model.topology();
+    let passive: Vec<CoordId> = topology.passive.clone();
+    let unknowns =
+        Unknowns { coords: passive.clone(), closures: topology.closures.ids().collect(), ..Unknowns::default() };
+    let idle_at = |pos: &Positions<f64>| svd(&closure_columns(model, &unknowns, pos)).null_space();
+    let spaces = newton::postures_near(model, pos).into_iter().map(|pos| idle_at(&pos));
+    let Some(idle) = spaces.min_by_key(Matrix::ncols) else { return Vec::new() };
+    let mut rows = Dense::zeros(idle.ncols(), passive.len());
+    (0..idle.ncols()).for_each(|i| (0..passive.len()).for_each(|j| *rows.at_mut(i, j) = idle[(j, i)]));
+    let order = crate::linalg::small::PivotOrder::of(&rows, passive.len(), crate::linalg::RANK_TOLERANCE);
+    order.cols.iter().map(|j| passive[*j]).collect()
 }
 
 /// Pivots of every leg at the posture where they are best; legs of one make share one order where it serves all of them.
@@ -148,16 +230,15 @@ fn reaching_closes(model: &Model<f64>, home: &Posture) -> bool {
 }
 
 /// Pivot orders of legs without closed form, from a posture that closes.
-fn with_pivots(model: Model<f64>) -> Model<f64> {
-    let Some(pos) = assemble_somewhere(&model) else { return model };
+fn with_pivots(model: Model<f64>, pos: &Positions<f64>) -> Model<f64> {
     let plan = &model.topology().plan;
-    let whole = newton::pivot_order(&model, &Unknowns::inverse(&model, &plan.given), &pos);
+    let whole = newton::pivot_order(&model, &Unknowns::inverse(&model, &plan.given), pos);
     let pivots = plan
         .inverse
         .iter()
         .map(|block| match &block.method {
             crate::model::Method::Newton { coords } => {
-                newton::pivot_order(&model, &Unknowns::of_leg(&model, block.leg, coords), &pos)
+                newton::pivot_order(&model, &Unknowns::of_leg(&model, block.leg, coords), pos)
             }
             crate::model::Method::Chain { .. } => crate::linalg::small::PivotOrder::default(),
         })
@@ -166,8 +247,9 @@ fn with_pivots(model: Model<f64>) -> Model<f64> {
 }
 
 /// Any closed posture near the home pose and the `near` joints, every joint and the platform's own freedoms being free.
-fn assemble_somewhere(model: &Model<f64>) -> Option<Positions<f64>> {
-    let mut random = Pcg64Mcg::seed_from_u64(1);
+/// Seed 0 starts there, others aside.
+fn assemble_somewhere(model: &Model<f64>, seed: u64) -> Option<Positions<f64>> {
+    let mut random = Pcg64Mcg::seed_from_u64(1 + seed);
     let mut start = Positions::new(model);
     start.X_WE = home_pose(model);
     for (c, value) in near(model) {
@@ -175,8 +257,8 @@ fn assemble_somewhere(model: &Model<f64>) -> Option<Positions<f64>> {
     }
     for k in 0..80 {
         let mut pos = start.clone();
-        if k > 0 {
-            let spread = f64::from(k.min(20)) * 0.1;
+        if k > 0 || seed > 0 {
+            let spread = f64::from((k + 5).min(20)) * 0.1;
             for (c, coord) in model.topology().coords.iter() {
                 let scale = if coord.slides { model.size() } else { 1.0 };
                 let at = if coord.slides { pos.joints[c].value } else { pos.joints[c].turn.angle() };
@@ -204,7 +286,7 @@ fn home_posture(model: &Model<f64>) -> Result<Posture, Diagnostic> {
     let d = model.description();
     let (pose, span) = match &d.home {
         Some((_, span)) => (home_pose(model), *span),
-        None => match assemble_at_near(model).or_else(|| assemble_somewhere(model).map(|pos| pos.X_WE)) {
+        None => match assemble_at_near(model).or_else(|| assemble_somewhere(model, 0).map(|pos| pos.X_WE)) {
             Some(pose) => (pose, d.platform.span),
             None => return Err(open_loop(model, None)),
         },
@@ -216,18 +298,24 @@ fn home_posture(model: &Model<f64>) -> Result<Posture, Diagnostic> {
         })?;
         return inverse(model, &pose, &mode).map_err(|e| unreachable_home(model, &e, span));
     }
-    let postures = working_modes(model, &pose).map_err(|e| unreachable_home(model, &e, span))?;
     let wanted = near(model);
+    if model.topology().plan.solve_platform
+        && wanted.is_empty()
+        && let Some(posture) = nearest_to_home(model, &pose)
+    {
+        return Ok(posture);
+    }
+    let postures = working_modes(model, &pose).map_err(|e| unreachable_home(model, &e, span))?;
     let distance = |p: &Posture| -> f64 {
-        wanted
-            .iter()
-            .map(|(c, value)| {
-                let q = p.joints(model, &[*c])[0];
-                let slides = model.topology().coords[*c].slides;
-                let d = if slides { (q - value) / model.size() } else { crate::spatial::orientation::wrap(q - value) };
-                d * d
-            })
-            .sum()
+        let off = |(c, value): &(CoordId, f64)| {
+            let q = p.joints(model, &[*c])[0];
+            let slides = model.topology().coords[*c].slides;
+            let d = if slides { (q - value) / model.size() } else { crate::spatial::orientation::wrap(q - value) };
+            d * d
+        };
+        // Coordinates that follow are as near to home as the joints allow.
+        let aside = (p.pose().p - pose.p).norm() / model.size() + (p.pose().R.0 - pose.R.0).norm();
+        wanted.iter().map(off).sum::<f64>() + 1e-6 * aside
     };
     let best = postures.into_iter().min_by(|a, b| distance(a).total_cmp(&distance(b)));
     best.ok_or_else(|| open_loop(model, Some(span)))
@@ -243,12 +331,45 @@ fn assemble_at_near(model: &Model<f64>) -> Option<crate::spatial::Pose<f64>> {
 }
 
 /// Why the home pose of the file cannot be taken.
-fn unreachable_home(model: &Model<f64>, error: &crate::kinematics::SolveError, span: Span) -> Diagnostic {
-    let mut fault = open_loop(model, Some(span));
-    if let Fault::LoopNotClosed { closure, .. } = &mut fault.what {
-        *closure = format!("{closure} at the home pose ({error})");
+fn unreachable_home(model: &Model<f64>, error: &SolveError, span: Span) -> Diagnostic {
+    if let SolveError::OutOfRange { joint, value, range } = error {
+        let what = Fault::HomeOutOfRange { joint: joint.clone(), value: *value, range: *range };
+        return Diagnostic::new(what, span_of_joint(model.description(), joint));
     }
-    fault
+    if let SolveError::NotClosed { .. } = error {
+        return turned_home(model);
+    }
+    let open = open_loop(model, Some(span));
+    match open.what {
+        Fault::LoopNotClosed { gap_m, gap_rad, .. } if gap_m < 1e-9 * model.size().max(1.0) && gap_rad < 1e-9 => {
+            Diagnostic::new(Fault::BadHome { reason: error.to_string() }, span)
+        }
+        _ => open,
+    }
+}
+
+/// The legs reach their places at home but do not close the loops: usually the platform is turned the wrong way.
+fn turned_home(model: &Model<f64>) -> Diagnostic {
+    let span = model.description().home.as_ref().map_or(model.topology().platform.span, |(_, span)| *span);
+    let mut start = Positions::new(model);
+    start.X_WE = home_pose(model);
+    let mut random = Pcg64Mcg::seed_from_u64(5);
+    let turning = Unknowns { platform: (3..6).map(PlatformMotion::Axis).collect(), ..Unknowns::all(model) };
+    let turned = (0..20).find_map(|_| {
+        let mut pos = start.clone();
+        for (c, coord) in model.topology().coords.iter() {
+            let scale = if coord.slides { model.size() } else { 1.0 };
+            pos.joints[c] = JointPosition::of(scale * random.random_range(-2.0..2.0));
+        }
+        let closed = newton::assemble(model, &turning, &mut pos).residual <= CLOSED && newton::closes(model, &pos);
+        closed.then(|| crate::spatial::orientation::to_rpy(&pos.X_WE.R).map(f64::to_degrees))
+    });
+    let near = match turned {
+        Some([roll, pitch, yaw]) => format!("they would with roll {roll:.3}, pitch {pitch:.3}, yaw {yaw:.3} deg"),
+        None => "the platform may be turned the wrong way, or out of the plane of its legs".to_owned(),
+    };
+    let reason = format!("the legs reach, but the loops do not close with this orientation; {near}");
+    Diagnostic::new(Fault::BadHome { reason }, span)
 }
 
 /// The loop that stays open the most, when the platform is held at home and everything else may move.
@@ -287,13 +408,18 @@ fn open_loop(model: &Model<f64>, at: Option<Span>) -> Diagnostic {
     Diagnostic::new(Fault::LoopNotClosed { closure: name, gap_m, gap_rad }, span)
 }
 
-/// Closure Jacobian over all joints and all motions of the platform, scaled.
+/// Closure Jacobian over some unknowns, scaled.
+fn closure_columns(model: &Model<f64>, unknowns: &Unknowns, pos: &Positions<f64>) -> Matrix {
+    let n = unknowns.coords.len() + unknowns.platform.len();
+    let mut a = Dense::zeros(newton::row_count(model, unknowns), n + 1);
+    newton::jacobian(model, unknowns, model.length(), pos, &mut a);
+    Matrix::from_fn(a.rows, n, |i, j| a.at(i, j))
+}
+
+/// The same over all joints and all motions of the platform.
 fn full_jacobian(model: &Model<f64>, pos: &Positions<f64>) -> (Matrix, Unknowns) {
     let unknowns = Unknowns::all(model);
-    let n = unknowns.coords.len() + unknowns.platform.len();
-    let mut a = Dense::zeros(newton::row_count(model, &unknowns), n + 1);
-    newton::jacobian(model, &unknowns, model.length(), pos, &mut a);
-    (Matrix::from_fn(a.rows, n, |i, j| a.at(i, j)), unknowns)
+    (closure_columns(model, &unknowns, pos), unknowns)
 }
 
 /// Mobility at the posture of the highest rank; freedoms that motors do not hold only count when no posture holds them.
@@ -348,39 +474,58 @@ fn platform_motions(f: &Svd, coords: usize) -> Matrix {
 }
 
 /// The platform must move as the file claims, no more and no less.
-fn check_claim(model: &Model<f64>, pos: &Positions<f64>, mobility: &Mobility) -> Result<(), Diagnostic> {
+fn check_claim(
+    model: &Model<f64>,
+    postures: &[Positions<f64>],
+    generic: &Positions<f64>,
+    mobility: &Mobility,
+) -> Result<(), Diagnostic> {
     let platform = &model.topology().platform;
     let claimed = describe_coordinates(&platform.coordinates);
     let fail =
         |found: String| Err(Diagnostic::new(Fault::FalseClaim { claimed: claimed.clone(), found }, platform.span));
-    let (a, unknowns) = full_jacobian(model, pos);
-    let motions = platform_motions(&svd(&a), unknowns.coords.len());
+    let motions_at = |pos: &Positions<f64>| {
+        let (a, unknowns) = full_jacobian(model, pos);
+        platform_motions(&svd(&a), unknowns.coords.len())
+    };
+    let motions = motions_at(generic);
+    let moves = |i: usize| (0..motions.ncols()).map(|j| motions[(i, j)].powi(2)).sum::<f64>().sqrt() > 1e-6;
+    let claims = |i: usize| platform.independent.iter().any(|c| c.index() == i);
     let names = ["x", "y", "z", "rotation about x", "rotation about y", "rotation about z"];
-    let moves: Vec<&str> = (0..motions.nrows())
-        .filter(|i| (0..motions.ncols()).map(|j| motions[(*i, j)].powi(2)).sum::<f64>().sqrt() > 1e-6)
-        .map(|i| names[i])
-        .collect();
-    let (found, wanted) = (mobility.platform, platform.independent.len());
-    if found < wanted {
-        return fail(format!(
-            "the closures leave it {found} of these {wanted} freedoms (it moves in: {})",
-            list(&moves)
-        ));
-    }
-    let allowed: Vec<&str> = platform.independent.iter().map(|c| names[c.index()]).collect();
+    let named = |which: &dyn Fn(usize) -> bool| -> Vec<&str> {
+        (0..motions.nrows()).filter(|i| which(*i)).map(|i| names[i]).collect()
+    };
+    let (all, missing) = (named(&moves), named(&|i| claims(i) && !moves(i)));
     let dependent = matches!(platform.coordinates, Coordinates::Some(_));
-    if let Some(extra) = moves.iter().find(|m| !allowed.contains(m)).filter(|_| !dependent) {
-        return fail(format!("the closures also let it move in {extra}"));
+    let extra = if dependent { Vec::new() } else { named(&|i| moves(i) && !claims(i)) };
+    let (found, wanted) = (mobility.platform, platform.independent.len());
+    let mut says = Vec::new();
+    if !missing.is_empty() {
+        says.push(format!("the closures do not let it move in {}", list(&missing)));
     }
-    if found > wanted {
-        return fail(format!("the closures leave it {found} freedoms (it moves in: {})", list(&moves)));
+    if !extra.is_empty() {
+        says.push(format!("the closures also let it move in {}", list(&extra)));
     }
-    // The listed coordinates must be able to change independently of each other.
-    let chosen =
-        Matrix::from_fn(wanted, motions.ncols(), |i, j| coordinate_rate(&platform.independent, i, pos, &motions, j));
-    let rank = svd(&chosen).rank();
+    if says.is_empty() && found != wanted {
+        says.push(format!("the closures leave it {found} freedoms, not {wanted} (it moves in: {})", list(&all)));
+    }
+    if !says.is_empty() {
+        return fail(says.join("; "));
+    }
+    // The listed coordinates must be able to change independently of each other, at some posture around home.
+    let rank_at = |pos: &Positions<f64>| {
+        let motions = motions_at(pos);
+        let rates = Matrix::from_fn(wanted, motions.ncols(), |i, j| {
+            coordinate_rate(&platform.independent, i, pos, &motions, j)
+        });
+        svd(&rates).s.iter().filter(|s| **s > 1e-6).count()
+    };
+    let rank = postures.iter().map(rank_at).max().unwrap_or(0);
     if rank < wanted {
-        return fail(format!("only {rank} of these coordinates can change independently"));
+        return fail(format!(
+            "only {rank} of these {wanted} coordinates can change independently (it moves in: {})",
+            list(&all)
+        ));
     }
     Ok(())
 }
@@ -430,7 +575,9 @@ fn mobility_remarks(model: &Model<f64>, mobility: &Mobility) -> Vec<Diagnostic> 
     if mobility.not_actuated > 0 {
         let drives = model.topology().active.len();
         let degrees = mobility.degrees - mobility.idle.len();
-        remarks.push(Diagnostic::new(Fault::NotActuated { degrees, drives }, model.topology().platform.span));
+        let singular = Fault::SingularArchitecture { degrees, drives };
+        let what = if drives < degrees { Fault::NotActuated { degrees, drives } } else { singular };
+        remarks.push(Diagnostic::new(what, model.topology().platform.span));
     }
     remarks
 }

@@ -145,7 +145,7 @@ fn cases() -> Vec<Case> {
         case("b = { body = \"22\", point = [\"l2\", 0, 0] }", "b = { body = \"22\", point = \"tip\" }", "unknown-point", "\"tip\"", "no point `tip`", ""),
         // the model compiler
         case("home = { x = 0.02, y = 0.3 }", "home = { x = 2, y = 0.3 }", "loop-not-closed", "home = { x = 2", "does not close", "reachable pose"),
-        case("coordinates = \"point\"", "coordinates = [\"x\", \"y\", \"z\"]", "false-claim", "coordinates = [\"x\"", "the closures leave it 2 of these 3 freedoms", "change `coordinates`"),
+        case("coordinates = \"point\"", "coordinates = [\"x\", \"y\", \"z\"]", "false-claim", "coordinates = [\"x\"", "the closures do not let it move in z", "change `coordinates`"),
     ]
 }
 

@@ -3,21 +3,13 @@
 
 mod common;
 
-use common::{random, random_pose};
+use common::{compile, random, random_pose, text};
 use gough::Robot;
 use gough::description::Options;
 use gough::kinematics::platform::coordinates;
 use gough::kinematics::{assemblies, forward, inverse, inverse_given, working_modes};
 use gough::model::Method;
 use gough::spatial::{Pose, vec3};
-
-fn text(name: &str) -> String {
-    std::fs::read_to_string(format!("{}/tests/robots/{name}.toml", env!("CARGO_MANIFEST_DIR"))).unwrap()
-}
-
-fn compile(name: &str, text: &str) -> Robot {
-    Robot::from_toml(name, text, &Options::default(), None).unwrap_or_else(|e| panic!("{e}"))
-}
 
 /// Inverse, a little aside, and back by following the motors.
 fn round_trip(robot: &Robot, seed: u64, count: usize, reach: f64, turn: f64) {

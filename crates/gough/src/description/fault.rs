@@ -161,9 +161,12 @@ pub enum Fault {
     NothingMoves,
     Unattached { body: String },
     LoopNotClosed { closure: String, gap_m: f64, gap_rad: f64 },
+    HomeOutOfRange { joint: String, value: f64, range: [f64; 2] },
+    BadHome { reason: String },
     FalseClaim { claimed: String, found: String },
     IdleFreedom { joint: String, instead: String },
     NotActuated { degrees: usize, drives: usize },
+    SingularArchitecture { degrees: usize, drives: usize },
 }
 
 impl Fault {
@@ -229,15 +232,24 @@ impl Fault {
             Fault::NothingMoves => "nothing-moves",
             Fault::Unattached { .. } => "unattached",
             Fault::LoopNotClosed { .. } => "loop-not-closed",
+            Fault::HomeOutOfRange { .. } => "home-out-of-range",
+            Fault::BadHome { .. } => "bad-home",
             Fault::FalseClaim { .. } => "false-claim",
             Fault::IdleFreedom { .. } => "idle-freedom",
             Fault::NotActuated { .. } => "not-actuated",
+            Fault::SingularArchitecture { .. } => "singular-architecture",
         }
     }
 
     /// A remark: the robot can be used all the same.
     pub fn is_warning(&self) -> bool {
-        matches!(self, Fault::UnusedTemplate { .. } | Fault::IdleFreedom { .. } | Fault::NotActuated { .. })
+        matches!(
+            self,
+            Fault::UnusedTemplate { .. }
+                | Fault::IdleFreedom { .. }
+                | Fault::NotActuated { .. }
+                | Fault::SingularArchitecture { .. }
+        )
     }
 
     /// Whether the fault may come from text that a syntax fault made unreadable.
@@ -345,7 +357,17 @@ impl Fault {
             Fault::NotDriven { .. } => Some("give the joint a `drive`, or leave it out of the set".into()),
             Fault::BadFile { .. } => Some("the path is relative to the robot file".into()),
             Fault::NothingMoves => Some("add bodies with joints, on the base".into()),
-            Fault::Unattached { .. } => Some("add a closure between a leg and the platform".into()),
+            Fault::Unattached { body } if body == "platform" => {
+                Some("add a closure between a leg and the platform".into())
+            }
+            Fault::Unattached { .. } => {
+                Some("add a closure that ties its leg to the platform or to another leg".into())
+            }
+            Fault::HomeOutOfRange { .. } => Some("widen the `range`, or give `home` another pose or `mode`".into()),
+            Fault::BadHome { .. } => Some("give `home` another pose, or `near` for its joints".into()),
+            Fault::SingularArchitecture { .. } => {
+                Some("change where legs are attached: base and platform may not be alike".into())
+            }
             Fault::LoopNotClosed { .. } => Some(
                 "check lengths and frames of the two sides; give `home` a reachable pose, or `near` for its joints"
                     .into(),
@@ -427,7 +449,15 @@ impl fmt::Display for Fault {
             Fault::BadFile { name, reason } => write!(f, "`{name}` cannot be used: {reason}"),
             Fault::UnknownPoint { name, .. } => write!(f, "the modal body has no point `{name}`"),
             Fault::NothingMoves => write!(f, "the robot has no bodies"),
-            Fault::Unattached { body } => write!(f, "`{body}` is not attached to any leg"),
+            Fault::Unattached { body } if body == "platform" => write!(f, "`{body}` is not attached to any leg"),
+            Fault::Unattached { body } => write!(f, "`{body}` is attached to nothing: it moves without the platform"),
+            Fault::HomeOutOfRange { joint, value, range: [low, high] } => {
+                write!(
+                    f,
+                    "at the home pose joint `{joint}` would be at {value:.6}, outside its range [{low:.6}, {high:.6}]"
+                )
+            }
+            Fault::BadHome { reason } => write!(f, "the home pose cannot be taken: {reason}"),
             Fault::LoopNotClosed { closure, gap_m, gap_rad } => {
                 write!(f, "the loop through {closure} does not close: {gap_m:.3e} m and {gap_rad:.3e} rad remain")
             }
@@ -436,6 +466,11 @@ impl fmt::Display for Fault {
             Fault::NotActuated { degrees, drives } => {
                 write!(f, "{degrees} degrees of freedom but {drives} drives: the robot can move with its motors held")
             }
+            Fault::SingularArchitecture { degrees, drives } => write!(
+                f,
+                "the architecture is singular: {drives} drives for {degrees} degrees of freedom, but with the motors held \
+                 the platform still moves, at every posture"
+            ),
         }
     }
 }

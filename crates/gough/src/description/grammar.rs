@@ -186,7 +186,7 @@ static ROBOT: Section = Section {
         key(
             "length",
             Kind::Number(Unit::Length),
-            "Length that makes rotations comparable with translations in ranks and distances; by default the root mean square distance of the leg attachments from the platform origin.",
+            "Length that makes rotations comparable with translations in ranks and distances; by default the root mean square distance of the leg attachments from the platform origin when the platform turns, else that between neighbouring joints.",
         ),
     ],
     free: None,

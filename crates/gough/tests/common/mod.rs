@@ -18,13 +18,16 @@ pub fn robot(name: &str) -> Robot {
 
 /// Robots with what the shipped ones lack: dependent platform coordinates, and legs without closed form.
 pub fn extra_robots() -> Vec<Robot> {
-    ["3-prs", "3-upu", "bent-leg", "3-rrr-spherical", "redundant"]
-        .map(|name| {
-            let path = format!("{}/tests/robots/{name}.toml", env!("CARGO_MANIFEST_DIR"));
-            let text = std::fs::read_to_string(path).unwrap();
-            Robot::from_toml(name, &text, &Options::default(), None).unwrap_or_else(|e| panic!("{e}"))
-        })
-        .into()
+    ["3-prs", "3-upu", "bent-leg", "3-rrr-spherical", "redundant"].map(|name| compile(name, &text(name))).into()
+}
+
+/// A robot file of the tests.
+pub fn text(name: &str) -> String {
+    std::fs::read_to_string(format!("{}/tests/robots/{name}.toml", env!("CARGO_MANIFEST_DIR"))).unwrap()
+}
+
+pub fn compile(name: &str, text: &str) -> Robot {
+    Robot::from_toml(name, text, &Options::default(), None).unwrap_or_else(|e| panic!("{e}"))
 }
 
 pub fn all_robots() -> Vec<Robot> {
