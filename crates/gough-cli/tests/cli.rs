@@ -132,6 +132,29 @@ fn parameters_modes_and_drives_can_be_chosen() {
 }
 
 #[test]
+fn the_mode_chooses_among_postures_of_given_joints() {
+    let tripteron = |mode: &[&str]| {
+        let asked = ["kinematics", "tripteron", "--joints", "q11=0.2,q21=0.8,q31=-0.2", "--json"];
+        json(&[&asked, mode].concat())["assemblies"].as_array().unwrap().clone()
+    };
+    assert_eq!(tripteron(&[])[0]["working_mode"], "+++");
+    assert_eq!(tripteron(&["--mode=--+"])[0]["working_mode"], "--+");
+    assert_eq!([&[][..], &["--mode=--+"], &["--mode", "all"]].map(|m| tripteron(m).len()), [1, 1, 8]);
+    let (_, err, status) = run(&["kinematics", "five-bar", "--joints", "q11=1.54,q21=65deg", "--mode=++"]);
+    assert!(status == 1 && err.contains("those that exist here: +-"), "{err}");
+}
+
+#[test]
+fn every_mode_has_its_pose_where_coordinates_follow() {
+    let palletizer = repository("crates/gough/tests/robots/palletizer.toml");
+    let answer = json(&["kinematics", &palletizer, "--pose", "x=0.514808,y=0.211091", "--json"]);
+    let modes = answer["working_modes"].as_array().unwrap();
+    let turned = |m: &&Value| m["pose"]["R"][1][0].as_f64().unwrap().abs() > 1e-3;
+    assert_eq!((modes.len(), modes.iter().filter(turned).count()), (8, 6));
+    assert_eq!(answer["complete"], false);
+}
+
+#[test]
 fn the_schema_knows_every_key_of_the_shipped_robots() {
     let schema = json(&["schema"]);
     let body = &schema["properties"]["template"]["additionalProperties"]["properties"]["body"]["items"]["properties"];

@@ -10,7 +10,7 @@ use gough::Robot;
 use gough::kinematics::motion::{Motion, move_from};
 use gough::kinematics::{
     Assemblies, JointPosition, Positions, Posture, SolveError, WorkingMode, assemblies, inverse_given, inverse_in,
-    working_modes,
+    postures, working_modes_given,
 };
 use gough::model::{CoordId, Model, Topology};
 use gough::spatial::Pose;
@@ -42,7 +42,8 @@ pub struct Arguments {
     /// Every matrix of first and second order by name
     #[arg(long, requires = "pose")]
     matrices: bool,
-    /// Working mode, such as --mode=+-+, or `all`; by default all for --pose alone, that of the file otherwise
+    /// Working mode, such as --mode=+-+, or `all`; by default every one for --pose alone, that of the file with
+    /// --twist, --acceleration, --matrices and --states, and for --joints every place of the platform once, in the file's mode where it has it there
     #[arg(long, value_name = "MODE", allow_hyphen_values = true)]
     mode: Option<String>,
     #[command(flatten)]
@@ -103,16 +104,7 @@ fn from_pose(
     }
     let found = match modes.unwrap_or(Modes::All) {
         Modes::One(mode) => vec![inverse_given(model, pose, &mode, given).map_err(|e| in_mode(robot, e))?],
-        Modes::All if given.is_empty() => working_modes(model, pose)?,
-        Modes::All => {
-            let all = robot.mode().combinations().map(|mode| inverse_given(model, pose, &mode, given));
-            let (ok, err): (Vec<_>, Vec<_>) = all.partition(Result::is_ok);
-            let ok: Vec<Posture> = ok.into_iter().flatten().collect();
-            match err.into_iter().find_map(Result::err) {
-                Some(e) if ok.is_empty() => return Err(e.into()),
-                _ => ok,
-            }
-        }
+        Modes::All => working_modes_given(model, pose, given)?,
     };
     let assumed = ask::assumed(model, given);
     let document = || {
@@ -144,12 +136,16 @@ fn modes_json(robot: &Robot, pose: &Pose<f64>, found: &[Posture]) -> Value {
     let (active, passive) = joints_json(t);
     let mode = |p: &Posture| {
         let (gap_m, gap_rad) = p.gap(model);
-        json!({
+        let mut mode = json!({
             "name": p.mode().name(t),
             "active": { "q": p.joints(model, &t.active) },
             "passive": { "q": p.joints(model, &t.passive) },
             "residual": gap_m.max(gap_rad),
-        })
+        });
+        if !t.platform.dependent.is_empty() {
+            mode["pose"] = pose_json(p.pose());
+        }
+        mode
     };
     json!({
         "robot": t.name,
@@ -157,6 +153,7 @@ fn modes_json(robot: &Robot, pose: &Pose<f64>, found: &[Posture]) -> Value {
         "active_joints": active,
         "passive_joints": passive,
         "working_modes": found.iter().map(mode).collect::<Vec<_>>(),
+        "complete": t.platform.dependent.is_empty() && t.plan.inverse.iter().all(|b| b.newton_coords().is_empty()),
     })
 }
 
@@ -167,6 +164,12 @@ fn modes_text(robot: &Robot, pose: &Pose<f64>, found: &[Posture]) -> String {
     let n = found.len();
     let _ = writeln!(out, "{n} working mode{}; the file's is {}", if n == 1 { "" } else { "s" }, robot.mode().name(t));
     let width = found.iter().map(|p| p.mode().name(t).len()).max().unwrap_or(0).max(4);
+    if !t.platform.dependent.is_empty() {
+        let _ = writeln!(out, "coordinates that follow were found by search: there may be more\n");
+        for p in found {
+            let _ = writeln!(out, "        {:width$} {}", p.mode().name(t), pose_text(model, p.pose()));
+        }
+    }
     for (title, coords) in [("active", &t.active), ("passive", &t.passive)] {
         for chunk in coords.chunks(6) {
             let heads: String = chunk.iter().map(|c| format!("{:>15}", format!("q{}", t.coords[*c].name))).collect();
@@ -218,12 +221,24 @@ fn from_joints(robot: &Robot, joints: &[(CoordId, f64)], modes: Option<Modes>, o
         })
         .collect();
     let values = values?;
-    let prefer = match modes {
-        Some(Modes::One(mode)) => mode,
-        _ => robot.mode().clone(),
+    let found = match modes {
+        None => assemblies(model, &values, robot.mode())?,
+        Some(Modes::All) => postures(model, &values, robot.mode())?,
+        Some(Modes::One(mode)) => only_mode(t, postures(model, &values, &mode)?, &mode)?,
     };
-    let found = assemblies(model, &values, &prefer)?;
     output.give(|| assemblies_json(robot, &values, &found), || assemblies_text(robot, &values, &found))
+}
+
+/// The postures in a working mode, or which modes there are instead.
+fn only_mode(t: &Topology, found: Assemblies, mode: &WorkingMode) -> Result<Assemblies, SolveError> {
+    let mut others: Vec<String> = found.postures.iter().map(|p| p.mode().name(t)).collect();
+    others.sort();
+    others.dedup();
+    let postures: Vec<Posture> = found.postures.into_iter().filter(|p| p.mode() == mode).collect();
+    if postures.is_empty() {
+        return Err(SolveError::NotInMode { mode: mode.name(t), others });
+    }
+    Ok(Assemblies { postures, complete: found.complete })
 }
 
 fn assemblies_json(robot: &Robot, active: &[f64], found: &Assemblies) -> Value {
