@@ -488,15 +488,17 @@ fn check_claim(
         let (a, unknowns) = full_jacobian(model, pos);
         platform_motions(&svd(&a), unknowns.coords.len())
     };
-    let motions = motions_at(generic);
-    let moves = |i: usize| (0..motions.ncols()).map(|j| motions[(i, j)].powi(2)).sum::<f64>().sqrt() > 1e-6;
+    let dependent = matches!(platform.coordinates, Coordinates::Some(_));
+    // Small motions that follow from others (x and y of a 3-PRS) count where coordinates may follow.
+    let looked_at = if dependent { postures } else { std::slice::from_ref(generic) };
+    let seen: Vec<Matrix> = looked_at.iter().map(motions_at).collect();
+    let moves = |i: usize| seen.iter().any(|m| (0..m.ncols()).any(|j| m[(i, j)].abs() > 1e-6));
     let claims = |i: usize| platform.independent.iter().any(|c| c.index() == i);
     let names = ["x", "y", "z", "rotation about x", "rotation about y", "rotation about z"];
     let named = |which: &dyn Fn(usize) -> bool| -> Vec<&str> {
-        (0..motions.nrows()).filter(|i| which(*i)).map(|i| names[i]).collect()
+        (0..seen[0].nrows()).filter(|i| which(*i)).map(|i| names[i]).collect()
     };
     let (all, missing) = (named(&moves), named(&|i| claims(i) && !moves(i)));
-    let dependent = matches!(platform.coordinates, Coordinates::Some(_));
     let extra = if dependent { Vec::new() } else { named(&|i| moves(i) && !claims(i)) };
     let (found, wanted) = (mobility.platform, platform.independent.len());
     let mut says = Vec::new();
