@@ -107,6 +107,12 @@ impl Assigned {
         Ok(Self { name: name.to_owned(), value, dimension })
     }
 
+    /// The unit must fit these powers of metre, kilogram and second.
+    pub fn must_have(&self, powers: [i32; 3], what: &str) -> Result<(), String> {
+        let fits = self.dimension.fits(powers);
+        if fits { Ok(()) } else { Err(format!("{} is {what}; its unit says otherwise", self.name)) }
+    }
+
     /// The unit must fit.
     pub fn must_be(&self, length: bool) -> Result<(), String> {
         if self.dimension.fits(if length { [1, 0, 0] } else { [0, 0, 0] }) {

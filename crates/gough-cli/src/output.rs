@@ -41,16 +41,18 @@ impl Output {
 
     /// Refuse to write over a file that is read: `what` it is.
     pub fn spares(&self, input: &Path, what: &str) -> Result<(), Failure> {
-        let same = |output: &PathBuf| {
-            input.is_file() && std::fs::canonicalize(input).ok() == std::fs::canonicalize(output).ok()
-        };
-        match &self.output {
-            Some(output) if same(output) => {
-                Err(Failure::Output(format!("-o {} would overwrite {what}; write to another file", output.display())))
-            }
-            _ => Ok(()),
-        }
+        self.output.as_deref().map_or(Ok(()), |output| spares(output, "-o", input, what))
     }
+}
+
+/// Refuse to write `output`, which `option` names, over a file that is read: `what` it is.
+pub fn spares(output: &Path, option: &str, input: &Path, what: &str) -> Result<(), Failure> {
+    let same = input.is_file() && std::fs::canonicalize(input).ok() == std::fs::canonicalize(output).ok();
+    if same {
+        let output = output.display();
+        return Err(Failure::Output(format!("{option} {output} would overwrite {what}; write to another file")));
+    }
+    Ok(())
 }
 
 /// Print a JSON document.

@@ -62,10 +62,21 @@ fn span(text: &str, count: usize) -> Result<Span, Failure> {
     Ok(Span { coordinate: c, low: end(low)?, high: end(high)?, count })
 }
 
-/// How a coordinate is called on an axis: the planar angle is phi.
-pub fn axis_label(robot: &Robot, c: Coordinate) -> String {
+/// How a coordinate is called: the planar angle is phi.
+pub fn name(robot: &Robot, c: Coordinate) -> &'static str {
     let planar = robot.model().topology().platform.independent.iter().filter(|c| c.is_angle()).count() == 1;
-    let name = if planar && c == Coordinate::Rz { "phi" } else { gough::analysis::coordinate_name(c) };
+    if planar && c == Coordinate::Rz { "phi" } else { gough::analysis::coordinate_name(c) }
+}
+
+/// How many of some areas, largest first, are worth a line: eight at most, none below a thousandth of the whole.
+pub fn large(areas: &[f64]) -> usize {
+    let whole: f64 = areas.iter().sum();
+    areas.iter().take(8).take_while(|a| **a >= 1e-3 * whole).count()
+}
+
+/// The label of its axis.
+pub fn axis_label(robot: &Robot, c: Coordinate) -> String {
+    let name = name(robot, c);
     format!("{name} ({})", if c.is_angle() { "rad" } else { "m" })
 }
 

@@ -168,7 +168,6 @@ fn curves_of_the_five_bar_lie_on_its_circles() {
 
 /// A coarse accuracy makes fewer points, not more pieces.
 #[test]
-#[ignore = "segments shorter than the accuracy are joined to the wrong ones: limits of reach come in pieces"]
 fn a_coarse_accuracy_leaves_curves_whole() {
     let region = ["singularities", "five-bar", "--region", "x=-0.3:0.3:31,y=-0.41:0.41:42", "--json"];
     let curves = |accuracy: &str| {
@@ -184,7 +183,6 @@ fn a_coarse_accuracy_leaves_curves_whole() {
 
 /// Nodes that lie on a curve, as symmetric regions have them, change nothing: the 3-RPR is singular all along phi = 0.
 #[test]
-#[ignore = "where nodes lie on a curve it has gaps, and aspects on its two sides are taken for one"]
 fn nodes_on_a_curve_do_not_open_it() {
     let at = |nodes: &str| {
         let region = format!("x=-0.4:0.4:{nodes},phi=-170deg:170deg:{nodes}");
@@ -264,7 +262,7 @@ fn curves_over_an_angle_take_their_place_in_a_file() {
     let (_, err, status) = run(&[&arguments[..], &["--json", "-o", out.to_str().unwrap()]].concat());
     assert_eq!(status, 0, "{err}");
     let answer: Value = serde_json::from_str(&std::fs::read_to_string(out).unwrap()).unwrap();
-    assert_eq!(answer["axes"][1]["name"], "yaw");
+    assert_eq!(answer["axes"][1]["name"], "phi");
     assert!((number(&answer["axes"][1]["high"]) - std::f64::consts::FRAC_PI_3).abs() < 1e-12);
 }
 
@@ -295,7 +293,7 @@ fn every_quantity_is_mapped_with_its_table() {
             let csv = folder.path().join("map.csv");
             let question = ["map", robot, "--quantity", quantity, "--csv", csv.to_str().unwrap(), "--json"];
             let (answer, status) = document(&[&question[..], region, needs(quantity)].concat());
-            assert_eq!(status, i32::from(never), "{robot} {quantity}: {answer}");
+            assert_eq!(status, 0, "{robot} {quantity}: {answer}");
             assert_eq!((&answer["quantity"], &answer["robot"]), (&Value::from(quantity), &Value::from(robot)));
             assert_eq!(answer["complete"], true);
             for key in ["unit", "working_mode", "length_scale", "refused"] {
@@ -438,7 +436,6 @@ fn a_region_out_of_reach_is_a_no() {
 
 /// What is wrong is told before anything is computed or written.
 #[test]
-#[ignore = "the name of the picture is looked at when the table has been written"]
 fn a_picture_that_cannot_be_drawn_leaves_no_table() {
     let folder = tempfile::tempdir().unwrap();
     let table = folder.path().join("a.csv");
@@ -449,7 +446,6 @@ fn a_picture_that_cannot_be_drawn_leaves_no_table() {
 }
 
 #[test]
-#[ignore = "a wrench may say a component twice, the last one counts, and may have any unit"]
 fn wrenches_that_contradict_themselves_are_refused() {
     for wrench in ["fx=10,fx=20", "fx=10 kg", "fx=30deg"] {
         let question = ["map", "five-bar", "--quantity", "effort", "--region", "x=-0.05:0.05:3", "--wrench", wrench];
@@ -460,7 +456,6 @@ fn wrenches_that_contradict_themselves_are_refused() {
 
 /// A kind that a robot never meets is no question about the region.
 #[test]
-#[ignore = "the text says that no node has an answer, and prints a mean of none"]
 fn a_distance_that_is_infinite_everywhere_has_no_mean() {
     let question = ["map", "five-bar", "--quantity", "distance-lpjts", "--region", "x=-0.05:0.05:3,y=0.2:0.28:3"];
     let (out, err, _) = run(&question);
@@ -469,7 +464,6 @@ fn a_distance_that_is_infinite_everywhere_has_no_mean() {
 
 /// Where a leg is stretched, the distances to other kinds are not zero.
 #[test]
-#[ignore = "slopes are infinite at the limit of reach: distances of kinds that are far come out as zero"]
 fn a_stretched_leg_leaves_the_other_distances_alone() {
     let (x, y) = (MOTORS[0] + 0.6 * STRETCHED, 0.8 * STRETCHED);
     let answer = json(&["singularities", "five-bar", "--pose", &format!("x={x},y={y}"), "--json"]);
@@ -480,7 +474,6 @@ fn a_stretched_leg_leaves_the_other_distances_alone() {
 
 /// Answers and pictures never go over the robot file.
 #[test]
-#[ignore = "--csv and --plot write over the robot file"]
 fn pictures_and_tables_spare_the_robot_file() {
     let folder = tempfile::tempdir().unwrap();
     let text = std::fs::read_to_string(repository("robots/five-bar/robot.toml")).unwrap();
@@ -493,7 +486,6 @@ fn pictures_and_tables_spare_the_robot_file() {
 
 /// A failure of these commands names its robot, as those of the others do.
 #[test]
-#[ignore = "failures of `singularities` and `map` do not name the robot"]
 fn failures_name_their_robot() {
     for arguments in [
         &["kinematics", "five-bar", "--pose", "x=5,y=5"][..],

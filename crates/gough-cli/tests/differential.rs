@@ -282,7 +282,6 @@ fn a_redundant_robot_moves_with_its_open_joint_at_rest() {
 
 /// A joint that follows from the pose is refused beside a twist as it is without one.
 #[test]
-#[ignore = "--joints is passed over beside --twist and --matrices"]
 fn joints_that_follow_are_refused_beside_a_twist() {
     let pose = ["kinematics", "five-bar", "--pose", "x=0.05,y=0.25", "--joints", "q11=1"];
     for more in [&[][..], &["--twist", "x=1"], &["--matrices"]] {
@@ -293,7 +292,6 @@ fn joints_that_follow_are_refused_beside_a_twist() {
 
 /// Where an open joint was taken is told beside a twist too.
 #[test]
-#[ignore = "`assumed` is missing beside --twist and --matrices"]
 fn a_joint_that_nothing_gives_is_told_beside_a_twist() {
     let folder = tempfile::tempdir().unwrap();
     let text = std::fs::read_to_string(repository(REDUNDANT)).unwrap();
@@ -304,7 +302,6 @@ fn a_joint_that_nothing_gives_is_told_beside_a_twist() {
 
 /// A component with a unit that it cannot have is a wrong question.
 #[test]
-#[ignore = "any unit passes"]
 fn units_of_a_twist_are_looked_at() {
     for twist in ["x=2 kg", "x=30deg"] {
         let (_, err, status) = run(&["kinematics", "five-bar", "--pose", "x=0.05,y=0.25", "--twist", twist]);

@@ -96,12 +96,7 @@ fn from_pose(
 ) -> Result<(), Failure> {
     let model = robot.model();
     let t = model.topology();
-    if let Some((c, _)) = given.iter().find(|(c, _)| !t.plan.given.contains(c)) {
-        let name = &t.coords[*c].name;
-        return Err(Failure::Usage(format!(
-            "--joints: q{name} follows from the pose; leave it out, or leave --pose out"
-        )));
-    }
+    check_open(t, given)?;
     let found = match modes.unwrap_or(Modes::All) {
         Modes::One(mode) => vec![inverse_given(model, pose, &mode, given).map_err(|e| in_mode(robot, e))?],
         Modes::All => working_modes_given(model, pose, given)?,
@@ -119,8 +114,20 @@ fn from_pose(
     output.give(document, || modes_text(robot, pose, &found) + &notes())
 }
 
+/// Joints given beside a pose must be ones that it leaves open.
+pub fn check_open(t: &Topology, given: &[(CoordId, f64)]) -> Result<(), Failure> {
+    match given.iter().find(|(c, _)| !t.plan.given.contains(c)) {
+        Some((c, _)) => {
+            let name = &t.coords[*c].name;
+            let why = format!("--joints: q{name} follows from the pose; leave it out, or leave --pose out");
+            Err(Failure::Usage(why))
+        }
+        None => Ok(()),
+    }
+}
+
 /// Why one working mode has no answer: another may have one.
-fn in_mode(robot: &Robot, e: SolveError) -> Failure {
+pub fn in_mode(robot: &Robot, e: SolveError) -> Failure {
     let several = robot.mode().name(robot.model().topology()) != "single";
     let depends = matches!(e, SolveError::OutOfReach { .. } | SolveError::OutOfRange { .. });
     if several && depends { Failure::InMode(e) } else { Failure::Solve(e) }
@@ -194,7 +201,7 @@ fn assignment(model: &Model<f64>, c: CoordId, q: f64) -> String {
 const NOT_GIVEN: &str = "neither the question nor `near` of the file gives it";
 
 /// `"assumed": {"A0": 0}`: where open joints were taken, when there are such.
-fn add_assumed(t: &Topology, assumed: &[(CoordId, f64)], answer: &mut Value) {
+pub fn add_assumed(t: &Topology, assumed: &[(CoordId, f64)], answer: &mut Value) {
     if !assumed.is_empty() {
         answer["assumed"] = assumed.iter().map(|(c, q)| (t.coords[*c].name.clone(), json!(q))).collect();
     }

@@ -3,7 +3,7 @@
 use crate::ask::{Subject, assignments};
 use crate::commands::singularities::one_mode;
 use crate::failure::Failure;
-use crate::output::{Output, write_whole};
+use crate::output::{Output, spares, write_whole};
 use crate::plot::{self, Axis, Chart, Field, Picture, Scale, Series, Style};
 use crate::region;
 use clap::Args;
@@ -14,7 +14,7 @@ use gough::kinematics::WorkingMode;
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 use std::io::IsTerminal as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -36,7 +36,7 @@ pub struct Arguments {
     #[arg(long, value_name = "MODE", allow_hyphen_values = true)]
     mode: Option<String>,
     /// Stiffness of drives that have none in the file, in N/m or N*m/rad
-    #[arg(long, value_name = "NUMBER")]
+    #[arg(long, value_name = "NUMBER", allow_hyphen_values = true)]
     stiffness: Option<f64>,
     /// Wrench on the platform for `effort`: fx=10,fy=0,mz=1; what is left out is zero
     #[arg(long, value_name = "COMPONENTS", allow_hyphen_values = true)]
@@ -52,14 +52,26 @@ pub struct Arguments {
 }
 
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
+    let input = Path::new(&arguments.subject.robot);
+    if let Some(path) = &arguments.plot {
+        plot::check(path).map_err(|e| Failure::Usage(e.to_string()))?;
+        spares(path, "--plot", input, "the robot file")?;
+    }
+    if let Some(path) = &arguments.csv {
+        spares(path, "--csv", input, "the robot file")?;
+    }
     let robot = arguments.subject.load(&arguments.output)?;
-    let mode = one_mode(&robot, arguments.mode.as_deref())?;
-    let region = region::region(&robot, &arguments.region, arguments.pose.as_deref())?;
+    answer_for(&robot, arguments).map_err(|why| why.of(&robot.model().topology().name))
+}
+
+fn answer_for(robot: &Robot, arguments: &Arguments) -> Result<(), Failure> {
+    let mode = one_mode(robot, arguments.mode.as_deref())?;
+    let region = region::region(robot, &arguments.region, arguments.pose.as_deref())?;
     if arguments.stiffness.is_some_and(|k| !(k > 0.0 && k.is_finite())) {
         return Err(Failure::Usage("--stiffness: give a positive number".to_owned()));
     }
     let stiffness = drive_stiffness(robot.model(), arguments.stiffness);
-    let wrench = arguments.wrench.as_deref().map(|w| wrench(&robot, w)).transpose()?;
+    let wrench = arguments.wrench.as_deref().map(|w| wrench(robot, w)).transpose()?;
     let quantity =
         Quantity::named(&arguments.quantity, stiffness, wrench).map_err(|e| Failure::Usage(e.to_string()))?;
     if arguments.plot.is_some() && region.spans().len() > 2 {
@@ -67,20 +79,20 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     }
     let found = with_progress(robot.model(), &mode, &region, &quantity);
     if let Some(path) = &arguments.csv {
-        write_whole(path, &table(&region, arguments, &found))?;
+        write_whole(path, &table(robot, &region, arguments, &found))?;
     }
     if let Some(path) = &arguments.plot {
-        draw(&robot, &mode, &region, arguments, &found, path).map_err(|e| Failure::Usage(e.to_string()))?;
+        draw(robot, &mode, &region, arguments, &found, path).map_err(|e| Failure::Usage(e.to_string()))?;
     }
-    arguments.output.give(
-        || answer(&robot, &mode, &region, arguments, &found),
-        || text(&robot, &mode, &region, arguments, &found),
-    )?;
+    arguments
+        .output
+        .give(|| answer(robot, &mode, &region, arguments, &found), || text(robot, &mode, &region, arguments, &found))?;
     if !found.complete {
         eprintln!("interrupted: what was done has been kept");
         return Err(Failure::Silent(130));
     }
-    if found.values.iter().all(Option::is_none) {
+    let refused: usize = found.refused.iter().map(|r| r.1).sum();
+    if refused == found.values.len() {
         eprintln!("no: no node of the region has an answer in this working mode");
         return Err(Failure::Silent(1));
     }
@@ -91,7 +103,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
 fn wrench(robot: &Robot, text: &str) -> Result<Vec<f64>, Failure> {
     let independent = &robot.model().topology().platform.independent;
     let names = ["fx", "fy", "fz", "mx", "my", "mz"];
-    let mut w = vec![0.0; independent.len()];
+    let mut w: Vec<Option<f64>> = vec![None; independent.len()];
     for assigned in assignments(text, "--wrench")? {
         let name = assigned.name.as_str();
         let place = names.iter().position(|n| *n == name).and_then(|k| independent.iter().position(|c| c.index() == k));
@@ -102,9 +114,14 @@ fn wrench(robot: &Robot, text: &str) -> Result<Vec<f64>, Failure> {
                 has.join(", ")
             )));
         };
-        w[place] = assigned.value;
+        let (powers, what) =
+            if independent[place].is_angle() { ([2, 1, -2], "a moment") } else { ([1, 1, -2], "a force") };
+        assigned.must_have(powers, what).map_err(|m| Failure::Usage(format!("--wrench: {m}")))?;
+        if w[place].replace(assigned.value).is_some() {
+            return Err(Failure::Usage(format!("--wrench: {name} is given twice")));
+        }
     }
-    Ok(w)
+    Ok(w.into_iter().map(|x| x.unwrap_or(0.0)).collect())
 }
 
 /// The map, with a progress bar on a terminal, ended early by Ctrl-C.
@@ -136,8 +153,8 @@ fn names(robot: &Robot, region: &Region) -> Vec<String> {
     region.spans().iter().map(|s| region::axis_label(robot, s.coordinate)).collect()
 }
 
-fn table(region: &Region, arguments: &Arguments, found: &Map) -> String {
-    let heads: Vec<&str> = region.spans().iter().map(|s| gough::analysis::coordinate_name(s.coordinate)).collect();
+fn table(robot: &Robot, region: &Region, arguments: &Arguments, found: &Map) -> String {
+    let heads: Vec<&str> = region.spans().iter().map(|s| region::name(robot, s.coordinate)).collect();
     let mut out = format!("{},{}\n", heads.join(","), arguments.quantity);
     for (node, value) in found.values.iter().enumerate() {
         for x in region.point(node) {
@@ -172,7 +189,7 @@ fn answer(robot: &Robot, mode: &WorkingMode, region: &Region, arguments: &Argume
     let axes: Vec<Value> = region
         .spans()
         .iter()
-        .map(|s| json!({ "name": gough::analysis::coordinate_name(s.coordinate), "values": s.values() }))
+        .map(|s| json!({ "name": region::name(robot, s.coordinate), "values": s.values() }))
         .collect();
     let mut value = json!({
         "robot": t.name,
@@ -212,10 +229,7 @@ fn text(robot: &Robot, mode: &WorkingMode, region: &Region, arguments: &Argument
     let at = |node: usize| {
         let point = region.point(node);
         let parts = region.spans().iter().zip(&point);
-        parts
-            .map(|(s, x)| format!("{} = {x:.6}", gough::analysis::coordinate_name(s.coordinate)))
-            .collect::<Vec<_>>()
-            .join(", ")
+        parts.map(|(s, x)| format!("{} = {x:.6}", region::name(robot, s.coordinate))).collect::<Vec<_>>().join(", ")
     };
     if let Some(size) = found.reachable {
         let what = ["length", "area", "volume"][region.spans().len() - 1];
@@ -230,8 +244,12 @@ fn text(robot: &Robot, mode: &WorkingMode, region: &Region, arguments: &Argument
                 let _ = writeln!(out, "{name:<8} {value:>14.6e} {unit}  at {}", at(node));
             }
         }
-        let mean = answered.iter().map(|a| a.1).sum::<f64>() / answered.len().max(1) as f64;
-        let _ = writeln!(out, "{:<8} {mean:>14.6e} {unit}", "mean");
+        if answered.is_empty() && found.refused.is_empty() {
+            out.push_str("nowhere finite: no motion of the platform comes nearer\n");
+        } else if !answered.is_empty() {
+            let mean = answered.iter().map(|a| a.1).sum::<f64>() / answered.len() as f64;
+            let _ = writeln!(out, "{:<8} {mean:>14.6e} {unit}", "mean");
+        }
     }
     if arguments.plot.is_none() && arguments.csv.is_none() {
         out.push_str("--plot FILE.svg draws it; --csv FILE and --json give the values\n");
@@ -245,7 +263,7 @@ fn draw(
     region: &Region,
     arguments: &Arguments,
     found: &Map,
-    path: &std::path::Path,
+    path: &Path,
 ) -> Result<(), plot::PlotError> {
     let t = robot.model().topology();
     let title = format!("{} of {} in working mode {}", arguments.quantity, t.name, mode.name(t));
@@ -270,7 +288,7 @@ fn draw(
     };
     let scale = match arguments.quantity.as_str() {
         "aspect" => {
-            let shown = found.aspects.len().min(8);
+            let shown = region::large(&found.aspects);
             let mut labels: Vec<String> = (0..shown).map(|i| format!("{}: {:.4}", i + 1, found.aspects[i])).collect();
             if found.aspects.len() > shown {
                 labels.push("smaller".to_owned());

@@ -1,13 +1,14 @@
 //! The differential part of `gough kinematics`: rates, accelerations and matrices.
 
-use crate::ask::{Modes, assignments, hint};
+use crate::ask::{self, Modes, assignments, hint};
+use crate::commands::kinematics::{add_assumed, check_open, in_mode};
 use crate::failure::Failure;
 use crate::output::Output;
 use crate::states::{component_names, joint_text, pose_json, pose_text};
 use gough::Robot;
 use gough::kinematics::jacobians::{Redundancy, StateMatrices, matrices_at};
 use gough::kinematics::motion::{Motion, move_from};
-use gough::kinematics::{Posture, inverse_given, working_modes};
+use gough::kinematics::{Posture, WorkingMode, inverse_given, working_modes_given};
 use gough::linalg::small::Dense;
 use gough::model::CoordId;
 use gough::spatial::Pose;
@@ -33,6 +34,12 @@ pub fn components(robot: &Robot, text: &str, option: &str) -> Result<Vec<f64>, F
         let Some(k) = names.iter().position(|n| *n == name) else {
             return Err(Failure::Usage(format!("{option}: no component `{name}`; {}", hint(name, &names))));
         };
+        let angle = robot.model().topology().platform.independent[k].is_angle();
+        let order = if option == "--twist" { -1 } else { -2 };
+        let what = ["a velocity", "an angular velocity", "an acceleration", "an angular acceleration"];
+        let what = what[usize::from(angle) + if order == -1 { 0 } else { 2 }];
+        let usage = |m: String| Failure::Usage(format!("{option}: {m}"));
+        assigned.must_have([i32::from(!angle), 0, order], what).map_err(usage)?;
         if list[k].replace(assigned.value).is_some() {
             return Err(Failure::Usage(format!("{option}: {name} is given twice")));
         }
@@ -57,13 +64,25 @@ pub fn answer(
     output: &Output,
 ) -> Result<(), Failure> {
     let model = robot.model();
+    check_open(model.topology(), given)?;
+    let one = |mode: &WorkingMode| inverse_given(model, pose, mode, given).map_err(|e| in_mode(robot, e));
     let postures = match modes {
-        Some(Modes::All) => working_modes(model, pose)?,
-        Some(Modes::One(mode)) => vec![inverse_given(model, pose, &mode, given)?],
-        None => vec![inverse_given(model, pose, robot.mode(), given)?],
+        Some(Modes::All) => working_modes_given(model, pose, given)?,
+        Some(Modes::One(mode)) => vec![one(&mode)?],
+        None => vec![one(robot.mode())?],
     };
+    let assumed = ask::assumed(model, given);
     let states = postures.into_iter().map(|p| state(robot, p, asked)).collect::<Result<Vec<State>, Failure>>()?;
-    output.give(|| document(robot, &states, asked), || text(robot, &states, asked))
+    let told = || {
+        let mut answer = document(robot, &states, asked);
+        add_assumed(model.topology(), &assumed, &mut answer);
+        answer
+    };
+    let notes = || {
+        let name = |c: CoordId| &model.topology().coords[c].name;
+        assumed.iter().map(|(c, q)| format!("q{} = {q} assumed: nothing gives it\n", name(*c))).collect::<String>()
+    };
+    output.give(told, || text(robot, &states, asked) + &notes())
 }
 
 fn state(robot: &Robot, posture: Posture, asked: &Asked) -> Result<State, Failure> {
@@ -103,7 +122,7 @@ impl Entry {
             Entry::Matrix(m) => (&m.data, m.cols.max(1)),
         };
         let size = data.iter().fold(0.0_f64, |m, x| m.max(x.abs()));
-        let entry = |x: &f64| format!("{:>13.6}", if x.abs() < 1e-12 * size { 0.0 } else { *x });
+        let entry = |x: &f64| format!("{:>13.6}", if x.abs() < f64::max(1e-12 * size, 5e-7) { 0.0 } else { *x });
         data.chunks(cols).map(|row| row.iter().map(entry).collect()).collect()
     }
 }

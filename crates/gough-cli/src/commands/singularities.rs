@@ -2,7 +2,7 @@
 
 use crate::ask::{self, Modes, Subject};
 use crate::failure::Failure;
-use crate::output::Output;
+use crate::output::{Output, spares};
 use crate::plot::{self, Axis, Curves, Field, Picture, Scale, Style};
 use crate::region;
 use crate::states::{pose_json, pose_text};
@@ -15,7 +15,7 @@ use gough::analysis::{Nearest, Region, nearest};
 use gough::kinematics::{Posture, WorkingMode, inverse_at_limit};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 #[derive(Args)]
 #[command(group = clap::ArgGroup::new("question").required(true).multiple(true))]
@@ -45,17 +45,25 @@ pub struct Arguments {
 }
 
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
+    if let Some(path) = &arguments.plot {
+        plot::check(path).map_err(|e| Failure::Usage(e.to_string()))?;
+        spares(path, "--plot", Path::new(&arguments.subject.robot), "the robot file")?;
+    }
     let robot = arguments.subject.load(&arguments.output)?;
-    let mode = one_mode(&robot, arguments.mode.as_deref())?;
+    answer(&robot, arguments).map_err(|why| why.of(&robot.model().topology().name))
+}
+
+fn answer(robot: &Robot, arguments: &Arguments) -> Result<(), Failure> {
+    let mode = one_mode(robot, arguments.mode.as_deref())?;
     match (&arguments.region, &arguments.pose) {
         (Some(text), pose) => {
-            let region = region::region(&robot, text, pose.as_deref())?;
-            loci(&robot, &mode, &region, arguments)
+            let region = region::region(robot, text, pose.as_deref())?;
+            loci(robot, &mode, &region, arguments)
         }
         (None, Some(pose)) => {
             let pose = ask::pose(robot.model(), pose)?;
             let posture = inverse_at_limit(robot.model(), &pose, &mode, robot.home().pose())?;
-            at_posture(&robot, &posture, arguments.refine, &arguments.output)
+            at_posture(robot, &posture, arguments.refine, &arguments.output)
         }
         (None, None) => Err(Failure::Usage("give --pose or --region".to_owned())),
     }
@@ -262,7 +270,7 @@ fn loci_json(robot: &Robot, mode: &WorkingMode, region: &Region, found: &Loci) -
         "robot": t.name,
         "working_mode": mode.name(t),
         "axes": region.spans().iter().map(|s| json!({
-            "name": gough::analysis::coordinate_name(s.coordinate), "low": s.low, "high": s.high, "count": s.count,
+            "name": region::name(robot, s.coordinate), "low": s.low, "high": s.high, "count": s.count,
         })).collect::<Vec<_>>(),
         "accuracy": found.accuracy,
         "curves": found.curves.iter().map(curve).collect::<Vec<_>>(),
@@ -300,11 +308,12 @@ fn loci_text(robot: &Robot, mode: &WorkingMode, region: &Region, found: &Loci, a
     let n = found.areas.len();
     let total: f64 = found.areas.iter().sum();
     let _ = writeln!(out, "\nreachable: {total:.6}; {n} aspect{}", if n == 1 { "" } else { "s" });
-    for (i, area) in found.areas.iter().enumerate().take(8) {
+    let shown = region::large(&found.areas);
+    for (i, area) in found.areas.iter().enumerate().take(shown) {
         let _ = writeln!(out, "  aspect {:<3} {area:.6}", i + 1);
     }
-    if n > 8 {
-        let _ = writeln!(out, "  and {} smaller", n - 8);
+    if n > shown {
+        let _ = writeln!(out, "  and {} smaller", n - shown);
     }
     if arguments.plot.is_none() {
         out.push_str("\n--plot FILE.svg draws them; --json gives the points\n");
@@ -315,7 +324,7 @@ fn loci_text(robot: &Robot, mode: &WorkingMode, region: &Region, found: &Loci, a
 fn picture(robot: &Robot, mode: &WorkingMode, region: &Region, found: &Loci) -> Picture {
     let t = robot.model().topology();
     let [a, b] = [region.spans()[0], region.spans()[1]];
-    let shown = found.areas.len().min(8);
+    let shown = region::large(&found.areas);
     let mut labels: Vec<String> = (0..shown).map(|i| format!("{}: {:.4}", i + 1, found.areas[i])).collect();
     if found.areas.len() > shown {
         labels.push("smaller".to_owned());

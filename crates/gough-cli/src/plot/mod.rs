@@ -190,6 +190,12 @@ impl PlotError {
     }
 }
 
+/// Whether a file can be drawn, by its extension.
+pub fn check(path: &Path) -> Result<(), PlotError> {
+    let known = path.extension().is_some_and(|e| e.eq_ignore_ascii_case("svg") || e.eq_ignore_ascii_case("png"));
+    if known { Ok(()) } else { Err(PlotError::Extension(path.display().to_string())) }
+}
+
 /// Draw a picture into a file, `.svg` or `.png`.
 pub fn draw(picture: &Picture, path: &Path) -> Result<(), PlotError> {
     let extension = path.extension().map(|e| e.to_string_lossy().to_lowercase());

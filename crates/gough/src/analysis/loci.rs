@@ -76,7 +76,7 @@ impl State {
 pub fn trace_loci(model: &Model<f64>, mode: &WorkingMode, region: &Region, accuracy: f64) -> Loci {
     let grid: Vec<State> = (0..region.len())
         .into_par_iter()
-        .map_init(|| Probe::new(model, mode), |probe, node| state(probe, &region.pose(&region.point(node))))
+        .map_init(|| Probe::new(model, mode), |probe, node| state(probe, &region.pose(&region.beside(node))))
         .collect();
     let mut tracer = Tracer::new(model, mode, region, accuracy, &grid);
     let [nx, ny] = [region.spans()[0].count as i64, region.spans()[1].count as i64];
@@ -97,7 +97,7 @@ pub fn trace_loci(model: &Model<f64>, mode: &WorkingMode, region: &Region, accur
         .collect();
     let mut probe = Probe::new(model, mode);
     let (aspects, areas) = components(region, &signs, &mut |a, b, differ| {
-        probe.separates(region, &region.point(a), &region.point(b), differ)
+        probe.separates(region, &region.beside(a), &region.beside(b), differ)
     });
     Loci { curves, accuracy, aspects, areas }
 }
@@ -166,8 +166,13 @@ impl<'m> Tracer<'m> {
     }
 
     fn point(&self, key: Key) -> [f64; 2] {
-        let spans = self.region.spans();
-        [spans[0].low + self.scale[0] * key.0 as f64, spans[1].low + self.scale[1] * key.1 as f64]
+        // As the nodes of the region are, to the last bit: a node on a curve has one sign.
+        let along = |k: usize, i: i64| {
+            let span = &self.region.spans()[k];
+            let s = i as f64 / (((span.count - 1) << DEPTH) as f64);
+            span.low * (1.0 - s) + span.high * s + self.region.nudge(k)
+        };
+        [along(0, key.0), along(1, key.1)]
     }
 
     fn state_at(&mut self, p: [f64; 2]) -> State {
@@ -245,14 +250,37 @@ impl<'m> Tracer<'m> {
             };
             points.push(self.edge_of_reach(self.point(keys[inside]), self.point(keys[outside])));
         }
-        match &points[..] {
-            [(what, p), (_, q)] => self.segments.push((what.clone(), None, *p, *q)),
-            [(what, p), (_, q), (other, r), (_, s)] => {
+        let inside = (0..4).find(|k| corners[*k].is_reached()).map(|k| self.point(keys[k]));
+        for ends in points.chunks_exact(2) {
+            let ((what, p), (other, q)) = (&ends[0], &ends[1]);
+            if what == other {
                 self.segments.push((what.clone(), None, *p, *q));
-                self.segments.push((other.clone(), None, *r, *s));
+            } else if let Some([end, start]) = inside.and_then(|i| self.meeting(i, (what, *p), *q)) {
+                self.segments.push((what.clone(), None, *p, end));
+                self.segments.push((other.clone(), None, start, *q));
             }
-            _ => {}
         }
+    }
+
+    /// Where two limits of reach meet in a cell, between a point of each: the last point of the first and the first of the
+    /// second.
+    fn meeting(&mut self, inside: [f64; 2], (what, p): (&What, [f64; 2]), q: [f64; 2]) -> Option<[[f64; 2]; 2]> {
+        let (mut ends, mut low, mut high) = ([p, q], 0.0, 1.0);
+        for _ in 0..30 {
+            let s = 0.5 * (low + high);
+            let on = [p[0] + (q[0] - p[0]) * s, p[1] + (q[1] - p[1]) * s];
+            let outside = [1.5, 2.0, 4.0, 8.0]
+                .map(|k| [inside[0] + (on[0] - inside[0]) * k, inside[1] + (on[1] - inside[1]) * k])
+                .into_iter()
+                .find(|o| !self.state_at(*o).is_reached())?;
+            let (found, at) = self.edge_of_reach(inside, outside);
+            if found == *what {
+                (low, ends[0]) = (s, at);
+            } else {
+                (high, ends[1]) = (s, at);
+            }
+        }
+        Some(ends)
     }
 
     /// The last point that is reached on the way out, and what ends there.
@@ -267,16 +295,21 @@ impl<'m> Tracer<'m> {
                     what = w;
                 }
             }
-            if apart(inside, outside) < self.accuracy * 1e-3 {
+            if apart(inside, outside) < self.exactness() {
                 break;
             }
         }
         (what, inside)
     }
 
+    /// To which points are found: far below the accuracy, and the cells.
+    fn exactness(&self) -> f64 {
+        1e-3 * self.accuracy.min(0.01 * self.scale[0].min(self.scale[1]))
+    }
+
     /// Where function `k` vanishes between two points where its signs differ; `None` where that is no loss of rank.
     fn root(&mut self, k: usize, a: [f64; 2], b: [f64; 2]) -> Option<[f64; 2]> {
-        let Root::At(s) = self.probe.root(self.region, &a, &b, k, self.accuracy * 1e-3 / apart(a, b)) else {
+        let Root::At(s) = self.probe.root(self.region, &a, &b, k, self.exactness() / apart(a, b)) else {
             return None;
         };
         Some([a[0] + (b[0] - a[0]) * s, a[1] + (b[1] - a[1]) * s])
@@ -298,8 +331,10 @@ impl<'m> Tracer<'m> {
             // Pieces shorter than half a cell of the grid are left out.
             let shortest = 0.5 * f64::from(1_u32 << DEPTH) * self.scale[0].min(self.scale[1]);
             let long = |line: &[[f64; 2]]| line.windows(2).map(|p| apart(p[0], p[1])).sum::<f64>() > shortest;
-            for line in join(&own, self.accuracy).into_iter().filter(|l| long(l)) {
-                let points = self.refine(k, &line);
+            for line in
+                join(&own, self.accuracy.min(0.05 * self.scale[0].min(self.scale[1]))).into_iter().filter(|l| long(l))
+            {
+                let points = thinned(&self.refine(k, &line), 0.5 * self.accuracy);
                 let what = if k.is_none() { self.limit_of(&what, &points) } else { what.clone() };
                 curves.push(Curve { what, points });
             }
@@ -361,6 +396,30 @@ impl<'m> Tracer<'m> {
             _ => None,
         }
     }
+}
+
+/// The line without points that lie within `slack` of a chord (Ramer, Douglas, Peucker).
+fn thinned(line: &[[f64; 2]], slack: f64) -> Vec<[f64; 2]> {
+    let mut keep = vec![false; line.len()];
+    let mut stack = vec![(0, line.len() - 1)];
+    while let Some((first, last)) = stack.pop() {
+        keep[first] = true;
+        keep[last] = true;
+        let (a, b) = (line[first], line[last]);
+        let length = apart(a, b);
+        let off = |p: [f64; 2]| {
+            if length < slack {
+                return apart(a, p);
+            }
+            ((b[0] - a[0]) * (p[1] - a[1]) - (b[1] - a[1]) * (p[0] - a[0])).abs() / length
+        };
+        let inner = first + 1..last;
+        let worst = inner.max_by(|i, j| off(line[*i]).total_cmp(&off(line[*j])));
+        if let Some(i) = worst.filter(|i| off(line[*i]) > slack) {
+            stack.extend([(first, i), (i, last)]);
+        }
+    }
+    line.iter().zip(keep).filter_map(|(p, keep)| keep.then_some(*p)).collect()
 }
 
 fn apart(a: [f64; 2], b: [f64; 2]) -> f64 {

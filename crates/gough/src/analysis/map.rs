@@ -146,12 +146,15 @@ pub fn map(
                 return;
             }
             for (k, answer) in chunk.iter_mut().enumerate() {
-                let pose = region.pose(&region.point(i * CHUNK + k));
                 let found = match quantity {
                     Quantity::Reachable | Quantity::Aspect => {
+                        let pose = region.pose(&region.beside(i * CHUNK + k));
                         probe.take(&pose).map(|()| Answer::Signs(probe.sign_bits()))
                     }
-                    _ => evaluate(probe, mode, &pose, quantity).map(Answer::Value),
+                    _ => {
+                        let pose = region.pose(&region.point(i * CHUNK + k));
+                        evaluate(probe, mode, &pose, quantity).map(Answer::Value)
+                    }
                 };
                 *answer = found.unwrap_or_else(|e| Answer::Refused(e.kind()));
             }
@@ -203,7 +206,7 @@ fn gather(mut probe: Probe<'_>, region: &Region, quantity: &Quantity, found: &[A
             })
             .collect();
         let (labels, sizes) = components(region, &signs, &mut |a, b, differ| {
-            probe.separates(region, &region.point(a), &region.point(b), differ)
+            probe.separates(region, &region.beside(a), &region.beside(b), differ)
         });
         aspects = sizes;
         for (value, label) in values.iter_mut().zip(labels) {

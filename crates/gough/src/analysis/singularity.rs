@@ -15,9 +15,7 @@ use crate::model::{CoordKind, CoordPlace, MatrixBlock, MatrixPlan, Model, Norm};
 use crate::scalar::{Dual, Real};
 use crate::spatial::{Mat3, Rotation, Twist, Wrench};
 
-/// A matrix whose smallest singular value, scaled, is below this is singular. A stretched leg is only known to the square
-/// root of the rounding, about 1e-8.
-pub const SINGULAR: f64 = 1e-6;
+pub use crate::kinematics::SINGULAR;
 
 /// A distance of more than this many length scales says that no motion of the platform comes nearer.
 const FAR: f64 = 1e6;
@@ -91,7 +89,7 @@ pub struct Singularity {
     /// Whether the posture is singular.
     pub singular: bool,
     /// First-order distance of the platform to the singularity, in metres at the length scale; infinite when no motion of
-    /// the platform comes nearer.
+    /// the platform comes nearer, and at a Type 1 singularity, where slopes do not exist.
     pub distance: f64,
     /// Direction, over the independent platform components, in which `σ` grows fastest.
     pub gradient: Vec<f64>,
@@ -139,6 +137,10 @@ pub fn singularities(model: &Model<f64>, posture: &Posture) -> Report {
     let slopes = monitor.slopes(model, posture);
     let mut list: Vec<Singularity> =
         indicators.iter().enumerate().map(|(i, it)| monitor.measure(model, it, |k| &slopes[k][i].M)).collect();
+    // Where a leg is stretched its joints turn infinitely fast with the platform: nothing can be said of first order.
+    if list.iter().any(|s| s.kind == Kind::Type1 && s.singular) {
+        list.iter_mut().filter(|s| !s.singular).for_each(|s| s.distance = f64::INFINITY);
+    }
     add_type_3(&mut list);
     list.sort_by(|a, b| a.distance.total_cmp(&b.distance).then(a.sigma.total_cmp(&b.sigma)));
     Report { length: model.length(), list, undefined: monitor.undefined() }

@@ -273,6 +273,7 @@ impl Fault {
     }
 
     /// What to try next.
+    #[allow(clippy::too_many_lines)] // one line per fault
     pub fn help(&self) -> Option<String> {
         let did_you_mean = |n: &Option<String>| n.as_ref().map(|n| format!("did you mean `{n}`?"));
         match self {

@@ -83,12 +83,15 @@ pub fn joint_value(model: &Model<f64>, pos: &Positions<f64>, c: CoordId) -> f64 
     let coord = &model.topology().coords[c];
     let q = pos.q(model.topology(), c);
     match coord.range {
-        Some(range) if !coord.slides => {
+        _ if coord.counted || coord.slides => q,
+        // Usually it is there already.
+        Some(range) if range.low <= q && q <= range.high => q,
+        Some(range) => {
             let middle = (range.low + range.high) * 0.5;
             middle + wrap(q - middle)
         }
-        _ if coord.counted || coord.slides => q,
-        _ => wrap(q),
+        None if q.abs() < std::f64::consts::PI => q,
+        None => wrap(q),
     }
 }
 

@@ -1,10 +1,10 @@
 //! Velocity and acceleration models from the matrices: J, J⁻¹, J_d and their biases, sections 7.3.2-7.3.3 and 7.4.2-7.4.3.
 
+use super::SINGULAR;
 use super::error::SolveError;
 use super::inverse::Posture;
 use super::matrices::{self, Matrices, assemble, plan_at};
 use super::motion::{Motion, move_from, velocities};
-use crate::linalg::RANK_TOLERANCE;
 use crate::linalg::small::{Dense, PivotOrder};
 use crate::model::{CoordId, Model};
 use crate::scalar::Real;
@@ -60,7 +60,7 @@ impl Orders {
         };
         let full = |a: &Dense<f64>| {
             let size = a.data.iter().fold(0.0_f64, |s, x| s.max(x.abs()));
-            let order = PivotOrder::of(a, a.cols, RANK_TOLERANCE);
+            let order = PivotOrder::of(a, a.cols, SINGULAR);
             (a.rows == a.cols && order.cols.len() == a.cols && size.is_finite()).then_some(order)
         };
         let square = |a: &Dense<f64>, tall: bool| match (a.rows == a.cols, tall) {

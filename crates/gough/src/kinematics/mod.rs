@@ -16,6 +16,10 @@ mod positions;
 pub mod rods;
 pub mod scene;
 
+/// A matrix whose smallest singular value or pivot, without units, is below this is singular. A stretched leg is only known
+/// to the square root of the rounding, about 1e-8.
+pub const SINGULAR: f64 = 1e-6;
+
 pub use error::SolveError;
 pub use forward::{Assemblies, assemblies, forward, postures};
 pub(crate) use inverse::nearest_to_home;

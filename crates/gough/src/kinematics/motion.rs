@@ -5,6 +5,7 @@
 //! point, gives `Σ ζ·$_j q̇_j = -ζ·(V_B⁰ - V_A⁰)`: joints of the leg on the left, the motion of what the leg hangs on on the
 //! right. The same matrix, factored once, gives the accelerations, with what the velocities contribute on the right.
 
+use super::SINGULAR;
 use super::closure::{ClosureAt, RowKind, leg_axes, movers, row_kind};
 use super::error::SolveError;
 use super::inverse::inverse_in;
@@ -172,9 +173,6 @@ impl<S: Real> Motion<S> {
 /// A pivot smaller than this, without unit, is met again in an order of its own posture.
 const POOR_PIVOT: f64 = 1e-2;
 
-/// A leg whose best pivots are smaller than this is singular.
-const SINGULAR_PIVOT: f64 = 1e-7;
-
 /// Posture, rates and accelerations of all joints for a platform pose, twist and acceleration in the platform's independent
 /// components, in memory that is already there. Rates of joints that the pose leaves open (kinematic redundancy) are taken
 /// from `motion`. Nothing is allocated where [`inverse_in`] allocates nothing, except near singularities of a leg.
@@ -266,7 +264,7 @@ fn move_carefully(model: &Model<f64>, pos: &mut Positions<f64>, motion: &mut Mot
     for (id, own) in pivots.iter() {
         let planned = &topology.plan.pivots_of_leg[id];
         let singular = |kind| Err(SolveError::Singular { leg: Some(topology.legs[id].name.clone()), kind });
-        let small = newton::smallest_pivot(model, id, own, pos) < SINGULAR_PIVOT;
+        let small = newton::smallest_pivot(model, id, own, pos) < SINGULAR;
         if own.passive < planned.passive {
             return singular("lpjts");
         }
