@@ -530,7 +530,9 @@ fn block_at(model: &Model<f64>, legs: Vec<LegId>, pos: &Positions<f64>) -> Matri
     let length = model.length();
     let row_scale = |i: usize| row_scale(model, all[i]);
     let col_scale = |j: usize| if topology.coords[coords[j]].slides { length } else { 1.0 };
-    let of_kind = |kind: CoordKind| (0..n).filter(|j| topology.coords[coords[*j]].kind == kind).collect::<Vec<_>>();
+    // A freedom that moves nothing else is held.
+    let is = |c: CoordId, kind| topology.coords[c].kind == kind && !topology.is_held(c);
+    let of_kind = |kind: CoordKind| (0..n).filter(|j| is(coords[*j], kind)).collect::<Vec<_>>();
     let (passive, active) = (of_kind(CoordKind::Passive), of_kind(CoordKind::Active));
     let platform: Vec<usize> = (n..n + 6).collect();
     let order = PivotOrder::staged(&a, &[&passive, &active, &platform], RANK_TOLERANCE);
