@@ -145,8 +145,17 @@ fn with_progress(model: &gough::model::Model<f64>, mode: &WorkingMode, region: &
     found
 }
 
-fn unit(name: &str) -> &'static str {
-    QUANTITIES.iter().find(|q| q.0 == name).map_or("", |q| q.1)
+/// The unit of a quantity; that of efforts depends on what the drives move.
+fn unit(robot: &Robot, name: &str) -> &'static str {
+    let t = robot.model().topology();
+    let slides = t.active.iter().filter(|c| t.coords[**c].slides).count();
+    match name {
+        "effort" if slides == t.active.len() => "N",
+        "effort" if slides == 0 => "N*m",
+        "amplification" if slides == t.active.len() => "N/N",
+        "amplification" if slides == 0 => "N*m/N",
+        _ => QUANTITIES.iter().find(|q| q.0 == name).map_or("", |q| q.1),
+    }
 }
 
 fn names(robot: &Robot, region: &Region) -> Vec<String> {
@@ -194,7 +203,7 @@ fn answer(robot: &Robot, mode: &WorkingMode, region: &Region, arguments: &Argume
     let mut value = json!({
         "robot": t.name,
         "quantity": arguments.quantity,
-        "unit": unit(&arguments.quantity),
+        "unit": unit(robot, &arguments.quantity),
         "working_mode": mode.name(t),
         "length_scale": robot.model().length(),
         "axes": axes,
@@ -225,7 +234,7 @@ fn text(robot: &Robot, mode: &WorkingMode, region: &Region, arguments: &Argument
     for (kind, count) in &found.refused {
         let _ = writeln!(out, "  {count} refused: {kind}");
     }
-    let unit = unit(&arguments.quantity);
+    let unit = unit(robot, &arguments.quantity);
     let at = |node: usize| {
         let point = region.point(node);
         let parts = region.spans().iter().zip(&point);
@@ -272,7 +281,7 @@ fn draw(
     if !found.complete {
         notes.push("interrupted: grey parts were not computed".to_owned());
     }
-    let unit = unit(&arguments.quantity);
+    let unit = unit(robot, &arguments.quantity);
     let labels = names(robot, region);
     let [a, b] = match region.spans() {
         [a] => {
