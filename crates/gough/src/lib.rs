@@ -27,6 +27,7 @@
 //! | [`description`] | robot file → checked description, all faults at once |
 //! | [`model`] | description → tree, legs, closures, plan; numbers in any scalar |
 //! | [`kinematics`] | closure, inverse and forward geometry |
+//! | [`dynamics`] | actuator efforts from motion, motion from efforts, energy, ground reaction |
 //! | [`analysis`] | mobility, dependence of lines |
 //! | [`robots`] | the robots that come with the library |
 #![allow(non_snake_case)]
@@ -34,6 +35,7 @@
 
 pub mod analysis;
 pub mod description;
+pub mod dynamics;
 pub mod kinematics;
 pub mod linalg;
 pub mod model;

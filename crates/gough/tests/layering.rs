@@ -2,14 +2,15 @@
 
 use std::path::Path;
 
-const FLOORS: [(&str, u8); 7] = [
+const FLOORS: [(&str, u8); 8] = [
     ("scalar", 0),
     ("spatial", 1),
     ("linalg", 1),
     ("description", 2),
     ("model", 3),
     ("kinematics", 4),
-    ("analysis", 5),
+    ("dynamics", 5),
+    ("analysis", 6),
 ];
 
 fn floor(module: &str) -> Option<u8> {

@@ -69,6 +69,8 @@ pub enum SolveError {
     SelfMotion,
     /// No values were found for the platform coordinates that follow.
     NotFollowing,
+    /// The bodies have no mass that resists some motion: accelerations are not determined.
+    NoInertia,
     /// The name is no working mode of the robot.
     UnknownMode {
         /// The name.
@@ -101,6 +103,7 @@ impl SolveError {
             SolveError::Singular { kind, .. } => kind,
             SolveError::NotInMode { .. } => "not-in-mode",
             SolveError::SelfMotion => "type2",
+            SolveError::NoInertia => "no-inertia",
             SolveError::UnknownMode { .. } => "unknown-mode",
             SolveError::WrongCount { .. } => "wrong-count",
         }
@@ -167,6 +170,9 @@ impl fmt::Display for SolveError {
             SolveError::SelfMotion => f.write_str(
                 "with these joints held the platform still moves: its places are a continuum, not assembly modes",
             ),
+            SolveError::NoInertia => {
+                f.write_str("nothing resists some motion of the platform; give its bodies their masses and inertias")
+            }
             SolveError::UnknownMode { mode, reason } => write!(f, "`{mode}` is no working mode: {reason}"),
             SolveError::WrongCount { what, expected, found } => write!(f, "expected {expected} {what}, found {found}"),
         }

@@ -72,29 +72,13 @@ impl Orders {
     }
 }
 
-/// `M⁻¹ R` by elimination in a given order.
-fn solve<S: Real>(M: &Dense<S>, order: &PivotOrder, R: &Dense<S>) -> Dense<S> {
-    let (n, k) = (M.rows, R.cols);
-    let mut a = Dense::zeros(n, n + k);
-    for i in 0..n {
-        (0..n).for_each(|j| *a.at_mut(i, j) = M.at(i, j));
-        (0..k).for_each(|j| *a.at_mut(i, n + j) = R.at(i, j));
-    }
-    order.eliminate(&mut a, &mut Vec::with_capacity(n));
-    let mut x = Dense::zeros(n, k);
-    for (&i, &j) in order.rows.iter().zip(&order.cols) {
-        (0..k).for_each(|c| *x.at_mut(j, c) = a.at(i, n + c));
-    }
-    x
-}
-
 /// The solution of `M x = r` that is exact, of least error (tall) or shortest (wide).
 fn pseudo_solve<S: Real>(M: &Dense<S>, order: &PivotOrder, R: &Dense<S>) -> Dense<S> {
     let T = M.transposed();
     match M.rows.cmp(&M.cols) {
-        Ordering::Equal => solve(M, order, R),
-        Ordering::Greater => solve(&T.times(M), order, &T.times(R)),
-        Ordering::Less => T.times(&solve(&M.times(&T), order, R)),
+        Ordering::Equal => M.inverse_times(order, R),
+        Ordering::Greater => T.times(M).inverse_times(order, &T.times(R)),
+        Ordering::Less => T.times(&M.times(&T).inverse_times(order, R)),
     }
 }
 
@@ -121,7 +105,7 @@ pub fn jacobians<S: Real>(m: &Matrices<S>, orders: &Orders) -> Jacobians<S> {
     } else {
         (by_A(&m.B).map(|x| x.scaled(minus)), by_A(&column(&m.b)).map(|x| x.data))
     };
-    let passive = |R: &Dense<S>| Some(solve(&m.J_td, orders.J_td.as_ref()?, R));
+    let passive = |R: &Dense<S>| Some(m.J_td.inverse_times(orders.J_td.as_ref()?, R));
     let J_d = J.as_ref().and_then(|j| passive(&m.J_t.times(j).minus(&m.J_ta)));
     let a_d = a_t.as_ref().and_then(|a: &Vec<S>| {
         let sum: Vec<S> = m.J_t.apply(a).iter().zip(&m.d_c).map(|(x, d)| *x + *d).collect();

@@ -221,6 +221,18 @@ pub fn move_from(
     if good { Ok(()) } else { move_carefully(model, pos, motion) }
 }
 
+/// The same, and twists and accelerations of all bodies.
+pub fn move_bodies(
+    model: &Model<f64>,
+    t_r: &[f64],
+    td_r: &[f64],
+    pos: &mut Positions<f64>,
+    motion: &mut Motion<f64>,
+) -> Result<(), SolveError> {
+    pos.in_lanes = false;
+    move_from(model, t_r, td_r, pos, motion)
+}
+
 /// Independent components in their places.
 fn scatter(model: &Model<f64>, x: &[f64]) -> Twist<f64> {
     let mut all = [0.0; 6];

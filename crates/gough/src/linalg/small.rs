@@ -65,6 +65,22 @@ impl<S: Real> Dense<S> {
         (0..self.rows).map(|i| (0..self.cols).fold(S::zero(), |sum, k| sum + self.at(i, k) * x[k])).collect()
     }
 
+    /// The product with the inverse of a square matrix that is regular.
+    pub fn inverse_times(&self, order: &PivotOrder, right: &Self) -> Self {
+        let (n, k) = (self.rows, right.cols);
+        let mut a = Self::zeros(n, n + k);
+        for i in 0..n {
+            (0..n).for_each(|j| *a.at_mut(i, j) = self.at(i, j));
+            (0..k).for_each(|j| *a.at_mut(i, n + j) = right.at(i, j));
+        }
+        order.eliminate(&mut a, &mut Vec::with_capacity(n));
+        let mut x = Self::zeros(n, k);
+        for (&i, &j) in order.rows.iter().zip(&order.cols) {
+            (0..k).for_each(|c| *x.at_mut(j, c) = a.at(i, n + c));
+        }
+        x
+    }
+
     /// Rows for columns.
     pub fn transposed(&self) -> Self {
         let mut out = Self::zeros(self.cols, self.rows);
@@ -83,6 +99,14 @@ impl<S: Real> Dense<S> {
     /// Set all entries to zero.
     pub fn clear(&mut self) {
         self.data.fill(S::zero());
+    }
+}
+
+impl Dense<f64> {
+    /// The solution of `self · x = right`; `None` when the matrix is not square and regular.
+    pub fn solve(&self, right: &Self) -> Option<Self> {
+        let order = PivotOrder::of(self, self.cols, super::RANK_TOLERANCE);
+        (self.rows == self.cols && order.cols.len() == self.cols).then(|| self.inverse_times(&order, right))
     }
 }
 

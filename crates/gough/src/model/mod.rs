@@ -17,7 +17,7 @@ mod topology;
 pub use chain::{Edge, Element, Hop, Motion, Path};
 pub use group::Group;
 pub use ids::{BodyId, ClosureId, CoordId, Id, Ids, LegId, Per, PerBody, PerClosure, PerCoord, PerLeg};
-pub use numbers::{BodyNumbers, Numbers};
+pub use numbers::{BodyNumbers, JointNumbers, Numbers};
 pub use plan::{
     Block, BlockPlan, CoordPlace, Cross, LegPivots, MatrixBlock, MatrixPlan, Method, Norm, Plan, Recipe, Root, Slot,
     Step,

@@ -1,10 +1,10 @@
 //! What a robot measures, in any scalar: built from the named parameters, which stay alive in it.
 
 use super::expand::Layout;
-use super::ids::{ClosureId, CoordId, PerBody, PerClosure};
+use super::ids::{ClosureId, CoordId, PerBody, PerClosure, PerCoord};
 use super::topology::Node;
 use crate::description::{
-    Body as Row, Coordinate, Description, Flexible, Formula, Joint, Modal, Name, Placement, Side, align,
+    Body as Row, Coordinate, Description, Flexible, Formula, Friction, Joint, Modal, Name, Placement, Side, align,
 };
 use crate::scalar::Real;
 use crate::spatial::orientation::from_constant_rpy;
@@ -35,6 +35,19 @@ impl<S: Real> BodyNumbers<S> {
     }
 }
 
+/// What resists a joint coordinate beside the bodies: the rotor of its drive, and friction of joint and drive together.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct JointNumbers<S: Real> {
+    /// Rotor inertia seen from the joint, (8.28).
+    pub rotor: S,
+    /// Viscous friction.
+    pub viscous: S,
+    /// Coulomb friction.
+    pub coulomb: S,
+    /// What a joint at rest holds beyond Coulomb friction, and how fast that fades with speed: of the joint and of the drive.
+    pub breakaway: [(S, S); 2],
+}
+
 /// Numbers of a model.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Numbers<S: Real> {
@@ -44,6 +57,8 @@ pub struct Numbers<S: Real> {
     pub gravity: Vec3<S>,
     /// Bodies.
     pub bodies: PerBody<BodyNumbers<S>>,
+    /// Rotors and friction of the joint coordinates.
+    pub joints: PerCoord<JointNumbers<S>>,
     /// Frames of the two sides of each closure, on the M frame of the body, in the world, or on the platform.
     pub closures: PerClosure<[Pose<S>; 2]>,
     /// Inertia of the platform at the origin of its frame E.
@@ -82,6 +97,7 @@ impl<S: Real> Numbers<S> {
             parameters: parameters.to_vec(),
             gravity: builder.vector(&description.gravity),
             bodies,
+            joints: layout.coords.map(|_, c| builder.joint(&description.bodies[layout.bodies[c.body].row.0])),
             closures,
             platform: builder
                 .mass(&description.platform.mass, description.platform.modal.as_ref())
@@ -124,6 +140,24 @@ impl<S: Real> Builder<'_, S> {
             Node::World => self.base,
             Node::Platform => self.platform,
             Node::Body(b) => bodies[b].X_MB,
+        }
+    }
+
+    /// Rotor and friction of a joint.
+    fn joint(&self, row: &Row) -> JointNumbers<S> {
+        let value = |f: &Option<Formula>| f.as_ref().map_or_else(S::zero, |f| f.eval(&self.values));
+        let none = Friction::default();
+        let both = [&row.friction, row.drive.as_ref().map_or(&none, |d| &d.friction)];
+        let sum = |f: &dyn Fn(&Friction) -> S| f(both[0]) + f(both[1]);
+        let beyond = |f: &Friction| match f.breakaway {
+            Some(_) => (value(&f.breakaway) - value(&f.coulomb), value(&f.decay)),
+            None => (S::zero(), S::zero()),
+        };
+        JointNumbers {
+            rotor: row.drive.as_ref().map_or_else(S::zero, |d| value(&d.rotor_inertia)),
+            viscous: sum(&|f| value(&f.viscous)),
+            coulomb: sum(&|f| value(&f.coulomb)),
+            breakaway: both.map(beyond),
         }
     }
 
