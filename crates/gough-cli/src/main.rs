@@ -35,6 +35,10 @@ enum Command {
     Singularities(commands::singularities::Arguments),
     /// A scalar over a region of the workspace: table and picture
     Map(commands::map::Arguments),
+    /// Inverse dynamics: actuator efforts, energies and ground reaction of a motion
+    Idm(commands::dynamics::Inverse),
+    /// Direct dynamics: accelerations under efforts of the drives
+    Ddm(commands::dynamics::Direct),
     /// Print the JSON Schema of the robot file, for editors
     Schema(commands::schema::Arguments),
 }
@@ -56,6 +60,8 @@ fn main() -> ExitCode {
         Command::Kinematics(a) => (commands::kinematics::run(a), &a.output),
         Command::Singularities(a) => (commands::singularities::run(a), &a.output),
         Command::Map(a) => (commands::map::run(a), &a.output),
+        Command::Idm(a) => (commands::dynamics::idm(a), &a.question.output),
+        Command::Ddm(a) => (commands::dynamics::ddm(a), &a.question.output),
         Command::Schema(a) => (commands::schema::run(a), &a.output),
     };
     match done {

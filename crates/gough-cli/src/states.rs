@@ -46,6 +46,8 @@ pub struct State {
     /// Twist and acceleration in the platform's own components.
     pub twist: Option<Vec<f64>>,
     pub acceleration: Option<Vec<f64>>,
+    /// Efforts of the drives.
+    pub efforts: Option<Vec<f64>>,
 }
 
 /// Names of the platform's own components: `x`, `phi`, `wx`.
@@ -120,6 +122,8 @@ enum Column {
     Rate(usize),
     /// A component of the acceleration.
     Acceleration(usize),
+    /// The effort of a drive.
+    Effort(usize),
     /// Times, efforts and rates of joints, which this question does not need.
     Unused,
 }
@@ -150,6 +154,8 @@ fn columns(model: &Model<f64>, names: &[&str]) -> Result<Vec<Column>, String> {
             Ok(Column::Rate(k))
         } else if let Some(k) = accelerations.iter().position(|n| n == name) {
             Ok(Column::Acceleration(k))
+        } else if let Some(k) = t.active.iter().position(|c| name.strip_prefix("tau_") == Some(&t.coords[*c].name)) {
+            Ok(Column::Effort(k))
         } else if let Some(part) = Part::named(name) {
             Ok(Column::Pose(part))
         } else if let Some(c) = t.coord(name) {
@@ -174,7 +180,8 @@ fn columns(model: &Model<f64>, names: &[&str]) -> Result<Vec<Column>, String> {
         }
     }
     check_parts(&t.platform, &parts)?;
-    for list in [&rates, &accelerations] {
+    let efforts: Vec<String> = t.active_names().iter().map(|n| format!("tau_{n}")).collect();
+    for list in [&rates, &accelerations, &efforts] {
         let missing: Vec<&str> = list.iter().map(String::as_str).filter(|n| !names.contains(n)).collect();
         if !missing.is_empty() && missing.len() < list.len() {
             return Err(format!("columns {} missing: give all of {} or none", missing.join(", "), list.join(", ")));
@@ -200,7 +207,8 @@ fn row(model: &Model<f64>, names: &[&str], columns: &[Column], record: &csv::Str
     }
     let (mut pose, mut joints) = (Vec::new(), Vec::new());
     let n = model.topology().platform.independent.len();
-    let (mut twist, mut acceleration) = (None, None);
+    let (mut twist, mut acceleration, mut efforts) = (None, None, None);
+    let drives = model.topology().active.len();
     let number = |name: &str, cell: &str| Assigned::read(name, cell).map(|a| a.value);
     for ((name, column), cell) in names.iter().zip(columns).zip(record) {
         match column {
@@ -208,10 +216,11 @@ fn row(model: &Model<f64>, names: &[&str], columns: &[Column], record: &csv::Str
             Column::Joint => joints.push(Assigned::read(name, cell)?),
             Column::Rate(k) => twist.get_or_insert_with(|| vec![0.0; n])[*k] = number(name, cell)?,
             Column::Acceleration(k) => acceleration.get_or_insert_with(|| vec![0.0; n])[*k] = number(name, cell)?,
+            Column::Effort(k) => efforts.get_or_insert_with(|| vec![0.0; drives])[*k] = number(name, cell)?,
             Column::Unused => {}
         }
     }
-    Ok(State { pose: pose_of(model, &pose)?, given: open_joints(model, &joints)?, twist, acceleration })
+    Ok(State { pose: pose_of(model, &pose)?, given: open_joints(model, &joints)?, twist, acceleration, efforts })
 }
 
 /// Joints that the pose leaves open; others cannot be given beside it.
@@ -262,16 +271,21 @@ fn state_of(model: &Model<f64>, value: &Value) -> Result<State, String> {
         Some(Value::Object(joints)) => joints.iter().map(joint).collect::<Result<_, _>>()?,
         Some(_) => return Err("`joints` is not an object of names and numbers".to_owned()),
     };
-    let components = |key: &str| -> Result<Option<Vec<f64>>, String> {
-        let n = model.topology().platform.independent.len();
+    let components = |key: &str, names: Vec<&str>| -> Result<Option<Vec<f64>>, String> {
+        let n = names.len();
         let Some(value) = map.get(key) else { return Ok(None) };
         let list: Option<Vec<f64>> = value.as_array().and_then(|l| l.iter().map(Value::as_f64).collect());
         let list = list.filter(|l| l.len() == n && l.iter().all(|x| x.is_finite()));
-        let names = component_names(model).join(", ");
+        let names = names.join(", ");
         list.map(Some).ok_or_else(|| format!("`{key}` is not a list of {n} numbers ({names})"))
     };
-    let (twist, acceleration) = (components("twist")?, components("acceleration")?);
-    Ok(State { pose: json_pose(model, pose)?, given: open_joints(model, &joints)?, twist, acceleration })
+    Ok(State {
+        pose: json_pose(model, pose)?,
+        given: open_joints(model, &joints)?,
+        twist: components("twist", component_names(model))?,
+        acceleration: components("acceleration", component_names(model))?,
+        efforts: components("efforts", model.topology().active_names())?,
+    })
 }
 
 /// `p` with `R` or `quaternion`, or `phi` of a planar platform, which may also stand beside `R`.

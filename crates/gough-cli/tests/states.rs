@@ -79,7 +79,7 @@ fn a_wrong_question_in_a_list_is_told_from_an_answer_that_is_no() {
 #[test]
 fn cells_are_numbers_or_quantities() {
     let folder = tempfile::tempdir().unwrap();
-    let text = "# a comment\nx,y,t,xd,yd,q11d,tau_21,wz\n50mm,0.25,0,0,0,0,0,0\nnan,0.25,0,0,0,0,0,0\n\n\
+    let text = "# a comment\nx,y,t,xd,yd,tau_11,tau_21,wz\n50mm,0.25,0,0,0,0,0,0\nnan,0.25,0,0,0,0,0,0\n\n\
                 ,0.25,0,0,0,0,0,0\nl1,0.25,0,0,0,0,0,0\n0.05\n50 kg,0.25,0,0,0,0,0,0\n";
     for text in [text.to_owned(), text.replace('\n', "\r\n"), format!("\u{feff}{text}")] {
         cells_are_read(&file(folder.path(), "a.csv", &text));
