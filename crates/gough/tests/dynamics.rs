@@ -3,27 +3,14 @@
 
 mod common;
 
-use common::{random, random_pose, robot};
+use common::{SIX, numbers, random, random_pose, reference_states, robot, state_pose};
 use gough::dynamics::{direct_dynamics, inverse_dynamics, platform_model};
 use gough::kinematics::motion::Motion;
 use gough::kinematics::{SolveError, inverse};
 use gough::linalg::dense::{Matrix, svd};
 use gough::model::CoordId;
-use gough::spatial::{Mat3, Pose, Rotation, vec3};
+use gough::spatial::{Pose, vec3};
 use rand::RngExt;
-use serde_json::Value;
-
-const SIX: [&str; 6] = ["five-bar", "3-rpr", "orthoglide", "gough-stewart", "dualv", "tripteron"];
-
-fn numbers(v: &Value) -> Vec<f64> {
-    v.as_array().expect("list").iter().map(|x| x.as_f64().expect("number")).collect()
-}
-
-fn pose(state: &Value) -> Pose<f64> {
-    let p = numbers(&state["pose"]["p"]);
-    let R: Vec<Vec<f64>> = state["pose"]["R"].as_array().unwrap().iter().map(numbers).collect();
-    Pose { R: Rotation(Mat3::from_fn(|i, j| R[i][j])), p: vec3(p[0], p[1], p[2]) }
-}
 
 fn close(found: &[f64], wanted: &[f64], tolerance: f64, what: &str) {
     assert_eq!(found.len(), wanted.len(), "{what}");
@@ -39,10 +26,9 @@ fn all_reference_states_are_reproduced() {
         let robot = robot(name);
         let model = robot.model();
         let t = model.topology();
-        let data: Value = serde_json::from_str(gough::robots::reference(name).unwrap()).unwrap();
-        for (i, state) in data["states"].as_array().unwrap().iter().enumerate() {
+        for (i, state) in reference_states(name).iter().enumerate() {
             let what = |key: &str| format!("{name} state {i} {key}");
-            let posture = inverse(model, &pose(state), robot.mode()).unwrap();
+            let posture = inverse(model, &state_pose(state), robot.mode()).unwrap();
             let (twist, acceleration) = (numbers(&state["twist"]), numbers(&state["acceleration"]));
             let found = inverse_dynamics(model, &posture, &twist, &acceleration).unwrap();
             close(&found.efforts, &numbers(&state["efforts"]), 1e-9, &what("efforts"));

@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::{all_robots, random, random_pose, robot};
+use common::{SIX, all_robots, numbers, random, random_pose, reference_states, robot, state_pose};
 use gough::Robot;
 use gough::kinematics::geometry::close;
 use gough::kinematics::motion::{Motion, move_in};
@@ -13,19 +13,6 @@ use gough::scalar::Dual;
 use gough::spatial::orientation::{from_axis_angle, wrap};
 use gough::spatial::{Mat3, Pose, Rotation, Twist, vec3};
 use rand::RngExt;
-use serde_json::Value;
-
-const SIX: [&str; 6] = ["five-bar", "3-rpr", "orthoglide", "gough-stewart", "dualv", "tripteron"];
-
-fn numbers(v: &Value) -> Vec<f64> {
-    v.as_array().expect("list").iter().map(|x| x.as_f64().expect("number")).collect()
-}
-
-fn pose(state: &Value) -> Pose<f64> {
-    let p = numbers(&state["pose"]["p"]);
-    let R: Vec<Vec<f64>> = state["pose"]["R"].as_array().unwrap().iter().map(numbers).collect();
-    Pose { R: Rotation(Mat3::from_fn(|i, j| R[i][j])), p: vec3(p[0], p[1], p[2]) }
-}
 
 fn moving(robot: &Robot, pose: &Pose<f64>, t: &[f64], td: &[f64]) -> Result<(Positions<f64>, Motion<f64>), SolveError> {
     let model = robot.model();
@@ -39,10 +26,9 @@ fn rates_and_accelerations_of_all_reference_states() {
     for name in SIX {
         let robot = robot(name);
         let t = robot.model().topology();
-        let data: Value = serde_json::from_str(gough::robots::reference(name).unwrap()).unwrap();
-        for (i, state) in data["states"].as_array().unwrap().iter().enumerate() {
+        for (i, state) in reference_states(name).iter().enumerate() {
             let (twist, acceleration) = (numbers(&state["twist"]), numbers(&state["acceleration"]));
-            let (_, motion) = moving(&robot, &pose(state), &twist, &acceleration).unwrap();
+            let (_, motion) = moving(&robot, &state_pose(state), &twist, &acceleration).unwrap();
             for (part, coords) in [("active", &t.active), ("passive", &t.passive)] {
                 for (key, of) in [("qd", &motion.rates), ("qdd", &motion.accels)] {
                     let wanted = numbers(&state[part][key]);

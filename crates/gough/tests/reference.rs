@@ -1,31 +1,18 @@
 //! The numbers of the reference files: joints of every state, poses back from the motors.
 #![allow(non_snake_case)]
 
+mod common;
+
+use common::{SIX, numbers, robot, state_pose};
 use gough::Robot;
 use gough::kinematics::{assemblies, inverse};
 use gough::model::CoordId;
 use gough::spatial::orientation::{from_rpy, wrap};
-use gough::spatial::{Mat3, Pose, Rotation, vec3};
+use gough::spatial::{Pose, vec3};
 use serde_json::Value;
-
-const SIX: [&str; 6] = ["five-bar", "3-rpr", "orthoglide", "gough-stewart", "dualv", "tripteron"];
-
-fn robot(name: &str) -> Robot {
-    gough::robots::load(name).expect("shipped").unwrap_or_else(|e| panic!("{e}"))
-}
 
 fn reference(name: &str) -> Value {
     serde_json::from_str(gough::robots::reference(name).expect("has reference data")).expect("JSON")
-}
-
-fn numbers(v: &Value) -> Vec<f64> {
-    v.as_array().expect("list").iter().map(|x| x.as_f64().expect("number")).collect()
-}
-
-fn pose(state: &Value) -> Pose<f64> {
-    let p = numbers(&state["pose"]["p"]);
-    let R: Vec<Vec<f64>> = state["pose"]["R"].as_array().unwrap().iter().map(numbers).collect();
-    Pose { R: Rotation(Mat3::from_fn(|i, j| R[i][j])), p: vec3(p[0], p[1], p[2]) }
 }
 
 fn assert_joints(robot: &Robot, coords: &[CoordId], found: &[f64], expected: &[f64], tolerance: f64, what: &str) {
@@ -48,7 +35,8 @@ fn active_and_passive_joints_of_all_reference_states() {
         let states = data["states"].as_array().unwrap();
         assert!(states.len() >= 5);
         for (i, state) in states.iter().enumerate() {
-            let posture = inverse(model, &pose(state), robot.mode()).unwrap_or_else(|e| panic!("{name} {i}: {e}"));
+            let posture =
+                inverse(model, &state_pose(state), robot.mode()).unwrap_or_else(|e| panic!("{name} {i}: {e}"));
             for (part, coords) in [("active", &topology.active), ("passive", &topology.passive)] {
                 let found = posture.joints(model, coords);
                 let what = format!("{name} state {i} {part}");
@@ -66,7 +54,7 @@ fn the_motors_give_back_the_pose_of_all_reference_states() {
         let robot = robot(name);
         let (model, data) = (robot.model(), reference(name));
         for (i, state) in data["states"].as_array().unwrap().iter().enumerate() {
-            let wanted = pose(state);
+            let wanted = state_pose(state);
             let found = assemblies(model, &numbers(&state["active"]["q"]), robot.mode())
                 .unwrap_or_else(|e| panic!("{name} {i}: {e}"));
             let distance = |p: &Pose<f64>| (p.p - wanted.p).norm().max((p.R.0 - wanted.R.0).norm());

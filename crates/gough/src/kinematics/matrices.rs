@@ -6,14 +6,13 @@
 //! point on a body of a leg, that body is the platform, fixed to its leg.
 
 use super::closure::{ClosureAt, closure_at, joint_twist, movers, row_kind};
-use super::motion::Motion;
+use super::motion::{Motion, velocity_product};
 use super::positions::Positions;
 use crate::description::ClosureJoint;
 use crate::linalg::RANK_TOLERANCE;
 use crate::linalg::small::{Dense, PivotOrder};
 use crate::model::{
-    BodyId, ClosureId, CoordId, CoordKind, CoordPlace, JointKind, LegId, MatrixBlock, MatrixPlan, Model, Node, Norm,
-    PerBody,
+    BodyId, ClosureId, CoordId, CoordKind, CoordPlace, LegId, MatrixBlock, MatrixPlan, Model, Node, Norm, PerBody,
 };
 use crate::scalar::Real;
 use crate::spatial::{Accel, Pose, Twist, Vec3, Wrench};
@@ -346,8 +345,7 @@ fn carried<S: Real>(
     }
 }
 
-/// Accelerations of all bodies while no coordinate accelerates, (5.32):
-/// `b̄_j = b̄_i (at O_j) + [2σ ω_i × a q̇; σ̄ ω_i × a q̇]`.
+/// Accelerations of all bodies while no coordinate accelerates, (5.32), the platform included.
 fn velocity_products<S: Real>(model: &Model<S>, pos: &Positions<S>, motion: &Motion<S>, out: &mut PerBody<Accel<S>>) {
     let topology = model.topology();
     for &leg in &topology.order {
@@ -363,12 +361,7 @@ fn velocity_products<S: Real>(model: &Model<S>, pos: &Positions<S>, motion: &Mot
                     model.numbers().bodies[b].coupling.iter().fold(S::zero(), |q, (c, k)| q + *k * motion.rates[*c])
                 }
             };
-            let turn = V.w.cross(&(X.R.z() * rate));
-            match body.joint {
-                JointKind::Revolute => A.alpha += turn,
-                JointKind::Prismatic => A.a += turn * S::lit(2.0),
-                JointKind::Fixed => {}
-            }
+            velocity_product(body.joint, V.w, X.R.z() * rate, &mut A);
             out[b] = A;
         }
     }

@@ -700,8 +700,8 @@ fn side_motion<S: Real>(
     }
 }
 
-/// Acceleration of a body when no joint of the leg accelerates, (5.32):
-/// `b̄_j = b̄_i (at O_j) + [2σ ω_i × a q̇; σ̄ ω_i × a q̇]`.
+/// Acceleration of a body when no joint of the leg accelerates, (5.32): that of its parent, taken there, and the velocity
+/// product of its joint.
 #[inline(always)]
 fn bias<S: Real>(
     leg: LegStructure<'_>,
@@ -721,13 +721,19 @@ fn bias<S: Real>(
         Anchor::World => return Accel::zero(), // the base neither turns nor moves
         root => (roots.accel(root, X.p), roots.twist(root, X.p).w),
     };
-    let turn = w.cross(&(X.R.z() * rate));
-    match leg.bodies[b].joint {
-        JointKind::Revolute => A.alpha += turn,
-        JointKind::Prismatic => A.a += turn * S::lit(2.0),
+    velocity_product(leg.bodies[b].joint, w, X.R.z() * rate, &mut A);
+    A
+}
+
+/// What a joint's rate adds to the acceleration of the body it carries, (5.32): `[2σ ω_i × a q̇; σ̄ ω_i × a q̇]`, with `w` the
+/// angular velocity of what the joint stands on.
+#[inline(always)]
+pub(super) fn velocity_product<S: Real>(joint: JointKind, w: Vec3<S>, axis_rate: Vec3<S>, A: &mut Accel<S>) {
+    match joint {
+        JointKind::Revolute => A.alpha += w.cross(&axis_rate),
+        JointKind::Prismatic => A.a += w.cross(&axis_rate) * S::lit(2.0),
         JointKind::Fixed => {}
     }
-    A
 }
 
 /// What the joint accelerations add to the biases, base to tip.

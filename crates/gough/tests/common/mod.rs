@@ -1,5 +1,5 @@
 //! Random postures for the tests of all robots.
-#![allow(dead_code)]
+#![allow(dead_code, non_snake_case)]
 
 use gough::Robot;
 use gough::description::{Coordinate, Options};
@@ -8,9 +8,10 @@ use gough::kinematics::platform::{home_pose, pose_with};
 use gough::kinematics::{Positions, Posture, WorkingMode, inverse};
 use gough::linalg::dense::{Matrix, svd};
 use gough::linalg::small::Dense;
-use gough::spatial::Pose;
+use gough::spatial::{Mat3, Pose, Rotation, vec3};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
+use serde_json::Value;
 
 pub fn robot(name: &str) -> Robot {
     gough::robots::load(name).expect("shipped").unwrap_or_else(|e| panic!("{e}"))
@@ -32,6 +33,26 @@ pub fn compile(name: &str, text: &str) -> Robot {
 
 pub fn all_robots() -> Vec<Robot> {
     gough::robots::names().map(robot).chain(extra_robots()).collect()
+}
+
+/// The robots that have reference files.
+pub const SIX: [&str; 6] = ["five-bar", "3-rpr", "orthoglide", "gough-stewart", "dualv", "tripteron"];
+
+/// The states of a robot's reference file.
+pub fn reference_states(name: &str) -> Vec<Value> {
+    let data: Value = serde_json::from_str(gough::robots::reference(name).unwrap()).unwrap();
+    data["states"].as_array().unwrap().clone()
+}
+
+pub fn numbers(v: &Value) -> Vec<f64> {
+    v.as_array().expect("list").iter().map(|x| x.as_f64().expect("number")).collect()
+}
+
+/// The pose of a reference state.
+pub fn state_pose(state: &Value) -> Pose<f64> {
+    let p = numbers(&state["pose"]["p"]);
+    let R: Vec<Vec<f64>> = state["pose"]["R"].as_array().unwrap().iter().map(numbers).collect();
+    Pose { R: Rotation(Mat3::from_fn(|i, j| R[i][j])), p: vec3(p[0], p[1], p[2]) }
 }
 
 pub fn random(seed: u64) -> Pcg64Mcg {
