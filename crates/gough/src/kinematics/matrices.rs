@@ -399,7 +399,7 @@ pub fn plan(model: &Model<f64>, postures: &[Positions<f64>]) -> MatrixPlan {
     });
     let best = plans.max_by(|a, b| a.0.cmp(&b.0).then(a.1.total_cmp(&b.1)));
     let mut plan = best.map(|b| b.2).unwrap_or_default();
-    skip_zeros(model, &mut plan, postures);
+    settle(model, &mut plan, postures);
     plan
 }
 
@@ -563,8 +563,17 @@ fn by_closure(rows: &[(ClosureId, usize)]) -> Vec<(ClosureId, Vec<(usize, usize)
     list
 }
 
-/// Constraint wrenches are unit forces where there is a force, and unit moments where there is none.
+/// Constraint wrenches that are pure moments are unit moments; in others force and moment count together, since either may
+/// vanish at some posture.
 fn constraint_norms(model: &Model<f64>, block: &mut MatrixBlock, pos: &Positions<f64>) {
+    for (k, w) in constraint_wrenches(model, block, pos).into_iter().enumerate() {
+        let is_force = w.f.norm() > 1e-9 * w.m.norm() / model.length();
+        block.norms[block.active + k] = if is_force { Norm::Both(model.length()) } else { Norm::Moment };
+    }
+}
+
+/// Constraint wrenches of a block, not scaled.
+fn constraint_wrenches(model: &Model<f64>, block: &MatrixBlock, pos: &Positions<f64>) -> Vec<Wrench<f64>> {
     let n = block.coords.len();
     let mut a = Dense::zeros(block.rows.len(), n + 7);
     fill(model, &block.by_closure, &block.coords, pos, None, &mut a);
@@ -574,11 +583,7 @@ fn constraint_norms(model: &Model<f64>, block: &mut MatrixBlock, pos: &Positions
         let reciprocal = a.at(k, block.cols[k]).recip();
         (end..block.rows.len()).for_each(|i| subtract(&mut a, i, k, block.cols[k], reciprocal));
     }
-    for (k, row) in (end..block.rows.len()).enumerate() {
-        let w = Wrench::from_array(std::array::from_fn(|j| a.at(row, n + j)));
-        let is_force = w.f.norm() > 1e-6 * w.m.norm() / model.length();
-        block.norms[block.active + k] = if is_force { Norm::Force } else { Norm::Moment };
-    }
+    (end..block.rows.len()).map(|row| Wrench::from_array(std::array::from_fn(|j| a.at(row, n + j)))).collect()
 }
 
 /// Rows of A_r are unit forces, or unit moments where there is none; where the platform has some translations only, forces
@@ -607,10 +612,17 @@ fn actuation_norms(model: &Model<f64>, plan: &mut MatrixPlan, pos: &Positions<f6
     }
 }
 
-/// Constraint rows that the active joints do not touch at any of these postures need not be freed of them, so that they
-/// stay what they are in a Type 1 singularity.
-fn skip_zeros(model: &Model<f64>, plan: &mut MatrixPlan, postures: &[Positions<f64>]) {
+/// What holds at all of these postures and not only at one: constraint rows that the active joints do not touch need not be
+/// freed of them, so that they stay what they are in a Type 1 singularity; pure moments are pure moments.
+fn settle(model: &Model<f64>, plan: &mut MatrixPlan, postures: &[Positions<f64>]) {
     for block in &mut plan.blocks {
+        for pos in postures {
+            for (k, w) in constraint_wrenches(model, block, pos).iter().enumerate() {
+                if w.f.norm() > 1e-9 * w.m.norm() / model.length() {
+                    block.norms[block.active + k] = Norm::Both(model.length());
+                }
+            }
+        }
         let end = block.passive + block.active;
         let mut largest = Dense::zeros(block.rows.len() - end, block.active);
         for pos in postures {
