@@ -108,7 +108,7 @@ fn rates_are_derivatives_on_dual_numbers() {
         for k in 0..t.platform.independent.len() {
             let mut v = vec![0.0; t.platform.independent.len()];
             v[k] = 1.0;
-            let Ok((_, motion)) = moving(&robot, home.pose(), &v, &vec![0.0; v.len()]) else { continue };
+            let (_, motion) = moving(&robot, home.pose(), &v, &vec![0.0; v.len()]).unwrap();
             let mut pos = Positions::seeded(&dual, home.positions());
             let w = motion.V_WE.w;
             let turn = Mat3::new(0.0, -w.z, w.y, w.z, 0.0, -w.x, -w.y, w.x, 0.0) * home.pose().R.0;

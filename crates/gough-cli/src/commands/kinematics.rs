@@ -9,8 +9,8 @@ use clap::Args;
 use gough::Robot;
 use gough::kinematics::motion::{Motion, move_from};
 use gough::kinematics::{
-    Assemblies, JointPosition, Positions, Posture, SolveError, WorkingMode, assemblies, inverse_given, inverse_in,
-    postures, working_modes_given,
+    Assemblies, JointPosition, MOST_POSTURES, Positions, Posture, SolveError, WorkingMode, assemblies, inverse_given,
+    inverse_in, lists_all_modes, postures, working_modes_given,
 };
 use gough::model::{CoordId, Model, Topology};
 use gough::spatial::Pose;
@@ -160,7 +160,7 @@ fn modes_json(robot: &Robot, pose: &Pose<f64>, found: &[Posture]) -> Value {
         "active_joints": active,
         "passive_joints": passive,
         "working_modes": found.iter().map(mode).collect::<Vec<_>>(),
-        "complete": t.platform.dependent.is_empty() && t.plan.inverse.iter().all(|b| b.newton_coords().is_empty()),
+        "complete": lists_all_modes(model, found.len()),
     })
 }
 
@@ -172,10 +172,13 @@ fn modes_text(robot: &Robot, pose: &Pose<f64>, found: &[Posture]) -> String {
     let _ = writeln!(out, "{n} working mode{}; the file's is {}", if n == 1 { "" } else { "s" }, robot.mode().name(t));
     let width = found.iter().map(|p| p.mode().name(t).len()).max().unwrap_or(0).max(4);
     if !t.platform.dependent.is_empty() {
-        let _ = writeln!(out, "coordinates that follow were found by search: there may be more\n");
+        out.push_str("coordinates that follow were found by search: there may be more\n\n");
         for p in found {
             let _ = writeln!(out, "        {:width$} {}", p.mode().name(t), pose_text(model, p.pose()));
         }
+    }
+    if found.len() >= MOST_POSTURES {
+        let _ = writeln!(out, "the list ends at {MOST_POSTURES}: there are more");
     }
     for (title, coords) in [("active", &t.active), ("passive", &t.passive)] {
         for chunk in coords.chunks(6) {

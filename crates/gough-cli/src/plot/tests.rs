@@ -1,7 +1,6 @@
 //! Every picture that can be asked for is drawn: the pretty ones and the degenerate ones.
 
 use super::*;
-use std::path::PathBuf;
 
 /// Draw as SVG and PNG into a fresh folder; the text of the SVG.
 fn drawn(picture: &Picture) -> String {
@@ -212,29 +211,4 @@ fn a_million_cells_stay_small() {
     let noise = |x: f64, y: f64| Some((43_758.545 * (12.9898 * x + 78.233 * y).sin()).fract());
     let svg = drawn(&map(Some(field(1000, Scale::Linear, noise))));
     assert!(svg.len() < 2_000_000, "{}", svg.len());
-}
-
-/// Writes the pictures of these tests into the folder `PLOT_SAMPLES`, to be looked at.
-#[test]
-#[ignore = "for the eye"]
-fn samples() {
-    let Some(folder) = std::env::var_os("PLOT_SAMPLES").map(PathBuf::from) else { return };
-    for kind in ["svg", "png"] {
-        let path = |name: &str| folder.join(format!("{name}.{kind}"));
-        let tall = Picture { x: axis("x (m)", -0.1, 0.1), title: "A tall region".to_owned(), ..smooth() };
-        let wide = Picture { y: axis("y (m)", -0.1, 0.1), title: "A wide region".to_owned(), ..gaps() };
-        let many = Scale::Category((0..60).map(|i| format!("a category with a rather long label {i}")).collect());
-        let many = map(Some(field(30, many, |x, y| Some(50.0 * x * y))));
-        let tiny = map(Some(field(3, Scale::Log, |x, _| Some(1e-9 * (1.0 + x)))));
-        let flat = map(Some(field(1, Scale::Linear, |_, _| Some(2.5))));
-        let odd = [("tall", tall), ("wide", wide), ("many", many), ("tiny", tiny), ("flat", flat)];
-        for (name, picture) in
-            odd.into_iter().chain([("smooth", smooth()), ("gaps", gaps()), ("categories", categories())])
-        {
-            draw(&picture, &path(name)).expect("a picture");
-        }
-        for (name, y_log) in [("chart", false), ("chart-log", true)] {
-            line_chart(&chart(y_log), &path(name)).expect("a chart");
-        }
-    }
 }

@@ -279,22 +279,22 @@ pub fn evaluate(
         Quantity::Reachable | Quantity::Aspect => Ok(1.0),
         Quantity::Conditioning => Ok(conditioning(model, m)),
         Quantity::Determinant if m.A_r.rows == m.A_r.cols => Ok(determinant(&scaled_A(model, m))),
-        Quantity::Determinant => Err(singular("type2")),
+        Quantity::Determinant => Err(singular(Kind::Type2)),
         _ => {
             let j = jacobians(m, &Orders::of(m));
             match quantity {
                 Quantity::Manipulability => {
-                    let J = j.J.ok_or_else(|| singular("type2"))?;
+                    let J = j.J.ok_or_else(|| singular(Kind::Type2))?;
                     let J = scaled_J(model, &J);
                     Ok(singular_values(&J).iter().product())
                 }
-                Quantity::Amplification => amplification(model, &j.J.ok_or_else(|| singular("type2"))?),
+                Quantity::Amplification => amplification(model, &j.J.ok_or_else(|| singular(Kind::Type2))?),
                 Quantity::Effort(w) => {
-                    let J = j.J.ok_or_else(|| singular("type2"))?;
+                    let J = j.J.ok_or_else(|| singular(Kind::Type2))?;
                     Ok(J.transposed().apply(w).iter().fold(0.0, |most, x| f64::max(most, x.abs())))
                 }
                 Quantity::Stiffness(drives) => {
-                    let J_inv = j.J_inv.ok_or_else(|| singular("type1"))?;
+                    let J_inv = j.J_inv.ok_or_else(|| singular(Kind::Type1))?;
                     Ok(lowest_stiffness(model, &J_inv, drives))
                 }
                 _ => Ok(0.0),

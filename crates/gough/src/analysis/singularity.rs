@@ -15,56 +15,10 @@ use crate::model::{CoordKind, CoordPlace, MatrixBlock, MatrixPlan, Model, Norm};
 use crate::scalar::{Dual, Real};
 use crate::spatial::{Mat3, Rotation, Twist, Wrench};
 
-pub use crate::kinematics::SINGULAR;
+pub use crate::kinematics::{Kind, SINGULAR};
 
 /// A distance of more than this many length scales says that no motion of the platform comes nearer.
 const FAR: f64 = 1e6;
-
-/// The kinds of singularity, sections 7.5.1-7.5.3.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Kind {
-    /// B loses rank: the platform loses a motion, drives move without it.
-    Type1,
-    /// A_r loses rank: the platform moves while the drives are locked.
-    Type2,
-    /// Both.
-    Type3,
-    /// The active joints of a leg move without moving its tip.
-    Lajts,
-    /// The passive joints of a leg move while platform and drives are locked.
-    Lpjts,
-    /// The constraint wrenches of the legs lose rank: the platform gains a kind of motion.
-    Constraint,
-}
-
-impl Kind {
-    /// All kinds that are measured.
-    pub const MEASURED: [Kind; 5] = [Kind::Type1, Kind::Type2, Kind::Lajts, Kind::Lpjts, Kind::Constraint];
-
-    /// A short name that programs can rely on.
-    pub fn word(self) -> &'static str {
-        match self {
-            Kind::Type1 => "type1",
-            Kind::Type2 => "type2",
-            Kind::Type3 => "type3",
-            Kind::Lajts => "lajts",
-            Kind::Lpjts => "lpjts",
-            Kind::Constraint => "constraint",
-        }
-    }
-
-    /// The name in sentences.
-    pub fn title(self) -> &'static str {
-        match self {
-            Kind::Type1 => "Type 1",
-            Kind::Type2 => "Type 2",
-            Kind::Type3 => "Type 3",
-            Kind::Lajts => "LAJTS",
-            Kind::Lpjts => "LPJTS",
-            Kind::Constraint => "constraint",
-        }
-    }
-}
 
 /// What a singularity sets free or takes away. Motions have length one, angular velocities counted at the length scale.
 #[derive(Clone, PartialEq, Debug)]

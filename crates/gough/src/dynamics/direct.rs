@@ -3,7 +3,7 @@
 use super::inverse::{moved, platform_effort};
 use crate::kinematics::jacobians::{StateMatrices, matrices_at};
 use crate::kinematics::motion::Motion;
-use crate::kinematics::{Posture, SolveError};
+use crate::kinematics::{Kind, Posture, SolveError};
 use crate::linalg::dense::{Matrix, solve_spd};
 use crate::linalg::small::Dense;
 use crate::model::Model;
@@ -51,7 +51,7 @@ pub fn direct_dynamics(
         return Err(SolveError::WrongCount { what: "efforts", expected: n_a, found: efforts.len() });
     }
     let robot = platform_model(model, posture, t_r)?;
-    let J_inv = robot.matrices.jacobians.J_inv.as_ref().ok_or(SolveError::Singular { leg: None, kind: "type1" })?;
+    let J_inv = robot.matrices.jacobians.J_inv.as_ref().ok_or(SolveError::Singular { leg: None, kind: Kind::Type1 })?;
     let driven = J_inv.transposed().apply(efforts);
     let rest: Vec<f64> = driven.iter().zip(&robot.c).map(|(h, c)| h - c).collect();
     let M = Matrix::from_fn(robot.M.rows, robot.M.cols, |i, j| 0.5 * (robot.M.at(i, j) + robot.M.at(j, i)));

@@ -3,7 +3,7 @@
 use super::newton_euler::{TreeEfforts, energies, ground_wrench, tree_efforts};
 use crate::kinematics::jacobians::{Redundancy, StateMatrices, matrices_at};
 use crate::kinematics::motion::{Motion, move_bodies};
-use crate::kinematics::{Positions, Posture, SolveError};
+use crate::kinematics::{Kind, Positions, Posture, SolveError};
 use crate::linalg::dense::{Matrix, svd};
 use crate::linalg::small::Dense;
 use crate::model::{CoordId, Model, PerCoord};
@@ -88,16 +88,16 @@ fn closed(
 ) -> Result<Vec<f64>, SolveError> {
     if m.redundancy == Redundancy::Actuation {
         let h = platform_effort(model, m, tree, F_WE)?;
-        let J_inv = m.jacobians.J_inv.as_ref().ok_or(SolveError::Singular { leg: None, kind: "type1" })?;
+        let J_inv = m.jacobians.J_inv.as_ref().ok_or(SolveError::Singular { leg: None, kind: Kind::Type1 })?;
         let f = svd(&Matrix::from_fn(J_inv.cols, J_inv.rows, |i, j| J_inv.at(j, i)));
         return if f.rank() < J_inv.cols {
-            Err(SolveError::Singular { leg: None, kind: "type2" })
+            Err(SolveError::Singular { leg: None, kind: Kind::Type2 })
         } else {
             Ok(f.least_squares(&h))
         };
     }
     let (Some(J), Some(J_d)) = (&m.jacobians.J, &m.jacobians.J_d) else {
-        return Err(SolveError::Singular { leg: None, kind: "type2" });
+        return Err(SolveError::Singular { leg: None, kind: Kind::Type2 });
     };
     let parts = [J.transposed().apply(&reduced(m, F_WE)), J_d.transposed().apply(&pick(&m.passive, tree))];
     let active = pick(&model.topology().active, tree);
@@ -112,8 +112,8 @@ pub(super) fn platform_effort(
     tree: &PerCoord<f64>,
     F_WE: &Wrench<f64>,
 ) -> Result<Vec<f64>, SolveError> {
-    let J_inv = m.jacobians.J_inv.as_ref().ok_or(SolveError::Singular { leg: None, kind: "type1" })?;
-    let J_r = passive_jacobian(m, J_inv).ok_or(SolveError::Singular { leg: None, kind: "lpjts" })?;
+    let J_inv = m.jacobians.J_inv.as_ref().ok_or(SolveError::Singular { leg: None, kind: Kind::Type1 })?;
+    let J_r = passive_jacobian(m, J_inv).ok_or(SolveError::Singular { leg: None, kind: Kind::Lpjts })?;
     let parts = [
         J_inv.transposed().apply(&pick(&model.topology().active, tree)),
         J_r.transposed().apply(&pick(&m.passive, tree)),

@@ -1,5 +1,6 @@
 //! Questions that have no answer at a posture: physics, not bugs. Never NaN.
 
+use super::kind::Kind;
 use std::fmt;
 
 /// Why a posture cannot be given.
@@ -55,8 +56,8 @@ pub enum SolveError {
     Singular {
         /// The leg, when one is to blame.
         leg: Option<String>,
-        /// Which singularity: `type1`, `type2`, `lpjts` or `constraint`.
-        kind: &'static str,
+        /// Which singularity.
+        kind: Kind,
     },
     /// The robot does not stand in the working mode asked for.
     NotInMode {
@@ -100,7 +101,7 @@ impl SolveError {
             SolveError::NoAssembly { .. } => "no-assembly",
             SolveError::NotClosed { .. } => "not-closed",
             SolveError::NotConverged { .. } | SolveError::NotFollowing => "not-converged",
-            SolveError::Singular { kind, .. } => kind,
+            SolveError::Singular { kind, .. } => kind.word(),
             SolveError::NotInMode { .. } => "not-in-mode",
             SolveError::SelfMotion => "type2",
             SolveError::NoInertia => "no-inertia",
@@ -149,15 +150,11 @@ impl fmt::Display for SolveError {
             ),
             SolveError::Singular { leg, kind } => {
                 let of = leg.as_ref().map_or_else(String::new, |l| format!(" of leg {l}"));
-                let what = match *kind {
-                    "type1" => "Type 1 singularity",
-                    "type2" => "Type 2 singularity",
-                    "lpjts" => "singularity of the passive joints (LPJTS)",
-                    _ => "constraint singularity",
-                };
                 write!(
                     f,
-                    "the posture is a {what}{of}: rates are not determined; ask `singularities` what moves freely"
+                    "the posture is a {} singularity{of}: what is asked is not determined there; `singularities` tells what \
+                     moves freely",
+                    kind.title()
                 )
             }
             SolveError::NotInMode { mode, others } => {

@@ -4,7 +4,8 @@ use super::closure::gap;
 use super::error::SolveError;
 use super::geometry::{solve_forward, solve_one_leg};
 use super::inverse::{
-    Posture, SEED, Standing, in_range, inverse, joint_value, same_pose, scatter, working_modes_given,
+    MOST_POSTURES, Posture, SEED, Standing, in_range, inverse, joint_value, same_pose, scatter, sign_of_bit,
+    working_modes_given,
 };
 use super::modes::WorkingMode;
 use super::newton::{self, CLOSED, Unknowns};
@@ -27,6 +28,9 @@ pub struct Assemblies {
     /// Whether they are proven to be all.
     pub complete: bool,
 }
+
+/// Most square roots of the forward geometry whose signs are all tried.
+const MOST_FORWARD_ROOTS: usize = 16;
 
 /// Random starts of the search when there is no closed form.
 const STARTS: usize = 300;
@@ -63,7 +67,7 @@ pub fn postures(model: &Model<f64>, active: &[f64], prefer: &WorkingMode) -> Res
         nearest: f64::INFINITY,
         reason: None,
     };
-    let complete = search.run();
+    let complete = search.run() && search.found.len() < MOST_POSTURES;
     if search.reason != Some(SolveError::SelfMotion) {
         search.found.append(&mut search.singular);
     }
@@ -178,11 +182,12 @@ impl Search<'_> {
     fn run(&mut self) -> bool {
         if let Some(plan) = &self.model.topology().plan.forward {
             let roots = plan.iter().map(|b| b.roots.len()).sum::<usize>();
-            for bits in 0..1_u32 << roots.min(16) {
-                let signs: Vec<f64> = (0..roots).map(|k| if bits >> k & 1 == 0 { 1.0 } else { -1.0 }).collect();
+            let tried = roots.min(MOST_FORWARD_ROOTS);
+            for bits in 0..1_u64 << tried {
+                let signs: Vec<f64> = (0..roots).map(|k| sign_of_bit(bits, k)).collect();
                 self.dyads(&signs);
             }
-            return true;
+            return tried == roots;
         }
         let legs = rods::locked_legs(self.model, &self.start);
         let home = home_pose(self.model);

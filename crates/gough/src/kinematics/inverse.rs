@@ -73,6 +73,7 @@ impl Posture {
 
     /// A closed posture; its bodies are posed here.
     pub(super) fn new(model: &Model<f64>, mut positions: Positions<f64>, mode: WorkingMode) -> Self {
+        positions.in_lanes = false; // joints may have been changed since the lanes were filled
         pose_bodies(model, &mut positions);
         Self { positions, mode }
     }
@@ -440,8 +441,11 @@ fn number_following(model: &Model<f64>, pos: &Positions<f64>, postures: &mut [Po
     }
 }
 
-/// Most postures that are listed.
-const MOST_MODES: usize = 4096;
+/// Most postures that are listed; a list as long as this is not complete.
+pub const MOST_POSTURES: usize = 4096;
+
+/// Most square roots of one leg whose signs are all tried; those beyond keep `+`, and the list is not complete.
+pub const MOST_ROOTS: usize = 12;
 
 /// One way a leg can stand.
 struct Way {
@@ -493,7 +497,7 @@ impl<'a> Standing<'a> {
         let Some((&leg, rest)) = legs.split_first() else { return self.close(pos, mode) };
         let own = if alone[leg].is_none() { self.ways(leg, pos) } else { Vec::new() };
         for way in alone[leg].as_ref().unwrap_or(&own) {
-            if self.found.len() >= MOST_MODES {
+            if self.found.len() >= MOST_POSTURES {
                 return;
             }
             pos.joints.slice_mut(topology.legs[leg].coords).copy_from_slice(&way.joints);
@@ -537,15 +541,29 @@ impl<'a> Standing<'a> {
     }
 }
 
+/// Sign number `k` of a combination: a bit that is set is `-`.
+pub(super) fn sign_of_bit(bits: u64, k: usize) -> f64 {
+    if k < 64 && bits >> k & 1 == 1 { -1.0 } else { 1.0 }
+}
+
+/// Whether every posture at a pose is listed by [`working_modes`]: closed forms only, nothing that follows, no list cut.
+pub fn lists_all_modes(model: &Model<f64>, found: usize) -> bool {
+    let topology = model.topology();
+    topology.platform.dependent.is_empty()
+        && topology.plan.inverse.iter().all(|b| b.newton_coords().is_empty())
+        && topology.legs.values().all(|l| l.roots.len() <= MOST_ROOTS)
+        && found < MOST_POSTURES
+}
+
 /// The ways of a leg in closed form, and why one is left out.
 fn chain_ways(model: &Model<f64>, leg: LegId, pos: &Positions<f64>) -> (Vec<Way>, Option<SolveError>) {
     let topology = model.topology();
     let coords = topology.legs[leg].coords;
-    let roots = topology.legs[leg].roots.len().min(12);
+    let roots = topology.legs[leg].roots.len();
     let mut reason = None;
     let mut ways = Vec::new();
-    for bits in 0..1_u32 << roots {
-        let signs: Vec<f64> = (0..roots).map(|k| if bits >> k & 1 == 0 { 1.0 } else { -1.0 }).collect();
+    for bits in 0..1_u64 << roots.min(MOST_ROOTS) {
+        let signs: Vec<f64> = (0..roots).map(|k| sign_of_bit(bits, k)).collect();
         let mut trial = pos.clone();
         solve_one_leg(model, leg, &signs, &mut trial);
         let joints = trial.joints.slice(coords).to_vec();

@@ -1,8 +1,8 @@
 //! Velocity and acceleration models from the matrices: J, J⁻¹, J_d and their biases, sections 7.3.2-7.3.3 and 7.4.2-7.4.3.
 
-use super::SINGULAR;
 use super::error::SolveError;
 use super::inverse::Posture;
+use super::kind::{Kind, SINGULAR};
 use super::matrices::{self, Matrices, assemble, plan_at};
 use super::motion::{Motion, move_from, velocities};
 use crate::linalg::small::{Dense, PivotOrder};
@@ -138,7 +138,7 @@ pub fn matrices_at(model: &Model<f64>, posture: &Posture, t_r: Option<&[f64]>) -
     let fresh = if matrices::smallest_pivot(model, planned, &pos) > 1e-2 { None } else { Some(plan_at(model, &pos)) };
     let plan = fresh.as_ref().unwrap_or(planned);
     if plan.passive.len() < planned.passive.len() {
-        return Err(SolveError::Singular { leg: None, kind: "lpjts" });
+        return Err(SolveError::Singular { leg: None, kind: Kind::Lpjts });
     }
     let mut m = Matrices::new(model, plan);
     assemble(model, plan, &pos, None, &mut m);

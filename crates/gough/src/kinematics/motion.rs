@@ -5,10 +5,10 @@
 //! point, gives `Σ ζ·$_j q̇_j = -ζ·(V_B⁰ - V_A⁰)`: joints of the leg on the left, the motion of what the leg hangs on on the
 //! right. The same matrix, factored once, gives the accelerations, with what the velocities contribute on the right.
 
-use super::SINGULAR;
 use super::closure::{ClosureAt, RowKind, leg_axes, movers, row_kind};
 use super::error::SolveError;
 use super::inverse::inverse_in;
+use super::kind::{Kind, SINGULAR};
 use super::matrices::{self, Matrices};
 use super::modes::WorkingMode;
 use super::newton;
@@ -254,7 +254,7 @@ fn move_dependent(
     pos.in_lanes = false;
     let plan = matrices::plan_at(model, pos);
     if plan.platform.rows.len() < plan.dependent {
-        return Err(SolveError::Singular { leg: None, kind: "constraint" });
+        return Err(SolveError::Singular { leg: None, kind: Kind::Constraint });
     }
     let mut m = Matrices::new(model, &plan);
     matrices::assemble(model, &plan, pos, None, &mut m);
@@ -278,10 +278,10 @@ fn move_carefully(model: &Model<f64>, pos: &mut Positions<f64>, motion: &mut Mot
         let singular = |kind| Err(SolveError::Singular { leg: Some(topology.legs[id].name.clone()), kind });
         let small = newton::smallest_pivot(model, id, own, pos) < SINGULAR;
         if own.passive < planned.passive {
-            return singular("lpjts");
+            return singular(Kind::Lpjts);
         }
         if own.cols.len() < planned.cols.len() || small {
-            return singular("type1");
+            return singular(Kind::Type1);
         }
     }
     velocities_by(model, &pivots, pos, motion);
@@ -290,7 +290,7 @@ fn move_carefully(model: &Model<f64>, pos: &mut Positions<f64>, motion: &mut Mot
     if finite(&motion.rates) && finite(&motion.accels) {
         Ok(())
     } else {
-        Err(SolveError::Singular { leg: None, kind: "type1" })
+        Err(SolveError::Singular { leg: None, kind: Kind::Type1 })
     }
 }
 

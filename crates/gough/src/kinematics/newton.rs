@@ -242,6 +242,7 @@ pub fn assemble(model: &Model<f64>, unknowns: &Unknowns, pos: &mut Positions<f64
 
 /// Damped Gauss-Newton steps (Levenberg-Marquardt), then plain ones.
 fn descend(model: &Model<f64>, unknowns: &Unknowns, pos: &mut Positions<f64>) -> Outcome {
+    pos.in_lanes = false;
     let length = model.length();
     let n = unknowns.len();
     let mut a = Dense::zeros(row_count(model, unknowns), n + 1);
