@@ -211,3 +211,18 @@ fn the_nearest_singular_pose_is_found() {
         }
     }
 }
+
+/// Where the straight way to a leg's limit leaves the reach of the other leg, the nearest point is the corner of both.
+#[test]
+fn the_nearest_singular_pose_may_be_a_corner() {
+    let robot = robot("five-bar");
+    let posture = inverse(robot.model(), &Pose::translation(vec3(0.05, 0.25, 0.0)), robot.mode()).unwrap();
+    let report = singularities(robot.model(), &posture);
+    let leg_2 = report.list.iter().find(|s| s.kind == Kind::Type1 && s.leg.as_deref() == Some("2")).unwrap();
+    let found = nearest(robot.model(), &posture, leg_2).unwrap();
+    let reach = 0.213_f64 + 0.1878;
+    let corner = vec3(0.0, (reach * reach - 0.14 * 0.14).sqrt(), 0.0);
+    let wanted = (corner - posture.pose().p).norm();
+    // The search ends where it meets the limit, beside the corner: never nearer than it, and hardly farther.
+    assert!(found.distance > wanted - 1e-6 && found.distance < 1.02 * wanted, "{} {wanted}", found.distance);
+}

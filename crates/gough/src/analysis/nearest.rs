@@ -1,7 +1,7 @@
 //! The nearest singular pose: the point of a singular surface closest to a posture, found step by step.
 
-use super::singularity::{Kind, SINGULAR, Singularity, singularities};
-use crate::kinematics::{Posture, inverse, inverse_at_limit};
+use super::singularity::{Kind, Report, SINGULAR, Singularity, singularities};
+use crate::kinematics::{Posture, SolveError, inverse, inverse_at_limit};
 use crate::model::Model;
 use crate::spatial::orientation::{from_axis_angle, to_axis_angle};
 use crate::spatial::{Pose, Vec3};
@@ -38,43 +38,98 @@ pub fn nearest(model: &Model<f64>, start: &Posture, from: &Singularity) -> Optio
     found.min_by(|a, b| a.distance.total_cmp(&b.distance))
 }
 
+/// A search is done when this share of the robot's size is left, to first order.
+const CLOSE: f64 = 1e-7;
+
 /// Down to a singular pose from `at`.
 ///
 /// Each step goes to the point of the tangent plane `σ + ∇σ·δ = 0` that is closest to the start. In Type 1 it is `σ²` that
-/// is followed, which is smooth up to the limit of reach.
+/// is followed, which is smooth up to the limit of reach. Where another leg ends the way, the step goes along its limit.
 fn descend(model: &Model<f64>, start: &Posture, mut at: Posture, from: &Singularity) -> Option<Nearest> {
-    let same = |s: &Singularity| s.kind == from.kind && s.leg == from.leg;
-    let mut here = singularities(model, &at).list.into_iter().find(same)?;
+    let same = |s: &&Singularity| s.kind == from.kind && s.leg == from.leg;
     for _ in 0..MOST_STEPS {
+        let report = singularities(model, &at);
+        let here = report.list.iter().find(same)?;
         let away = difference(model, start.pose(), at.pose());
-        let (f, g): (f64, Vec<f64>) = match here.kind {
-            Kind::Type1 => (here.sigma.powi(2), here.gradient.iter().map(|g| 2.0 * here.sigma * g).collect()),
-            _ => (here.sigma, here.gradient.clone()),
-        };
-        let steep: f64 = g.iter().map(|x| x * x).sum();
-        if here.sigma < SINGULAR {
-            let distance = away.iter().map(|x| x * x).sum::<f64>().sqrt();
-            return Some(Nearest { posture: at, distance, singularity: here });
+        let (f, g) = followed(here);
+        let steep = dot(&g, &g);
+        if here.sigma < SINGULAR || f < CLOSE * model.size() * steep.sqrt() {
+            let distance = dot(&away, &away).sqrt();
+            return Some(Nearest { posture: at, distance, singularity: here.clone() });
         }
         if !(steep > 1e-24) {
             return None;
         }
-        let along: f64 = g.iter().zip(&away).map(|(g, a)| g * a).sum();
+        let along = dot(&g, &away);
         let mut step: Vec<f64> = g.iter().zip(&away).map(|(g, a)| -a - g * (f - along) / steep).collect();
-        // Not farther than the size of the robot at once; nearer when the way leaves the workspace.
-        let long = step.iter().map(|x| x * x).sum::<f64>().sqrt();
-        let shorten = (0.3 * model.size() / long).min(1.0);
+        // Not farther than a part of the robot's size at once.
+        let shorten = (0.3 * model.size() / dot(&step, &step).sqrt()).min(1.0);
         step.iter_mut().for_each(|x| *x *= shorten);
-        let next = (0..40).find_map(|k| {
-            let share = 0.5_f64.powi(k);
-            let pose = moved(model, at.pose(), &step, share);
-            inverse_at_limit(model, &pose, start.mode(), at.pose()).ok()
-        })?;
-        let report = singularities(model, &next);
-        here = report.list.into_iter().find(same)?;
-        at = next;
+        at = take_step(model, start, &at, &step, from, &report)?;
     }
     None
+}
+
+/// The function whose zero is looked for, and its gradient.
+fn followed(s: &Singularity) -> (f64, Vec<f64>) {
+    match s.kind {
+        Kind::Type1 => (s.sigma.powi(2), s.gradient.iter().map(|g| 2.0 * s.sigma * g).collect()),
+        _ => (s.sigma, s.gradient.clone()),
+    }
+}
+
+fn dot(a: &[f64], b: &[f64]) -> f64 {
+    a.iter().zip(b).map(|(x, y)| x * y).sum()
+}
+
+/// The posture after a step, or after as much of it as the workspace allows: along the limit of a leg that ends the way,
+/// bent inwards as that limit is.
+fn take_step(
+    model: &Model<f64>,
+    start: &Posture,
+    at: &Posture,
+    step: &[f64],
+    from: &Singularity,
+    report: &Report,
+) -> Option<Posture> {
+    let there = |step: &[f64], share: f64| {
+        inverse_at_limit(model, &moved(model, at.pose(), step, share), start.mode(), at.pose())
+    };
+    // The longest part of the step that the workspace allows, and the leg that ends it.
+    let mut blocking = None;
+    let mut straight = None;
+    for k in 0..40 {
+        match there(step, 0.5_f64.powi(k)) {
+            Ok(next) if k == 0 => return Some(next),
+            Ok(next) => {
+                straight = Some(next);
+                break;
+            }
+            Err(SolveError::OutOfReach { leg, .. } | SolveError::AtLimit { leg }) => blocking = Some(leg),
+            Err(_) => blocking = None,
+        }
+    }
+    // The limit that is looked for does not block the way: it ends it.
+    let limits = |s: &&Singularity| {
+        matches!(s.kind, Kind::Type1 | Kind::Lpjts) && s.leg == blocking && !(s.kind == from.kind && s.leg == from.leg)
+    };
+    let near = report.list.iter().filter(limits).min_by(|a, b| a.sigma.total_cmp(&b.sigma));
+    if let Some(inward) = near.map(|s| followed(s).1).filter(|g| dot(g, g) > 1e-12 && dot(g, step) < 0.0) {
+        let size = dot(&inward, &inward);
+        let back = dot(&inward, step) / size;
+        let along: Vec<f64> = step.iter().zip(&inward).map(|(s, g)| s - g * back).collect();
+        let length = dot(&along, &along).sqrt();
+        let bent = |share: f64, bend: f64| -> Vec<f64> {
+            let depth = bend * share * share * length / size.sqrt();
+            along.iter().zip(&inward).map(|(a, g)| a * share + g * depth).collect()
+        };
+        let shares = (0..12).map(|k| 0.5_f64.powi(k));
+        let tries = shares.flat_map(|share| [0.1, 0.5, 2.0].map(|bend| bent(share, bend)));
+        if let Some(next) = tries.filter(|_| length > 0.0).find_map(|step| there(&step, 1.0).ok()) {
+            return Some(next);
+        }
+    }
+    straight
 }
 
 /// How a pose differs from another, in the independent components, angles at the length scale.
