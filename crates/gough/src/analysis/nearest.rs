@@ -38,7 +38,7 @@ pub fn nearest(model: &Model<f64>, start: &Posture, from: &Singularity) -> Optio
     found.min_by(|a, b| a.distance.total_cmp(&b.distance))
 }
 
-/// A search is done when this share of the robot's size is left, to first order.
+/// A search that comes no nearer has arrived when this share of the robot's size is left, to first order.
 const CLOSE: f64 = 1e-7;
 
 /// Down to a singular pose from `at`.
@@ -47,27 +47,32 @@ const CLOSE: f64 = 1e-7;
 /// is followed, which is smooth up to the limit of reach. Where another leg ends the way, the step goes along its limit.
 fn descend(model: &Model<f64>, start: &Posture, mut at: Posture, from: &Singularity) -> Option<Nearest> {
     let same = |s: &&Singularity| s.kind == from.kind && s.leg == from.leg;
+    let mut close = None;
     for _ in 0..MOST_STEPS {
         let report = singularities(model, &at);
         let here = report.list.iter().find(same)?;
         let away = difference(model, start.pose(), at.pose());
         let (f, g) = followed(here);
         let steep = dot(&g, &g);
-        if here.sigma < SINGULAR || f < CLOSE * model.size() * steep.sqrt() {
-            let distance = dot(&away, &away).sqrt();
-            return Some(Nearest { posture: at, distance, singularity: here.clone() });
+        let reached = || Nearest { posture: at.clone(), distance: dot(&away, &away).sqrt(), singularity: here.clone() };
+        if here.sigma < SINGULAR {
+            return Some(reached());
+        }
+        if f < CLOSE * model.size() * steep.sqrt() {
+            close = Some(reached());
         }
         if !(steep > 1e-24) {
-            return None;
+            break;
         }
         let along = dot(&g, &away);
         let mut step: Vec<f64> = g.iter().zip(&away).map(|(g, a)| -a - g * (f - along) / steep).collect();
         // Not farther than a part of the robot's size at once.
         let shorten = (0.3 * model.size() / dot(&step, &step).sqrt()).min(1.0);
         step.iter_mut().for_each(|x| *x *= shorten);
-        at = take_step(model, start, &at, &step, from, &report)?;
+        let Some(next) = take_step(model, start, &at, &step, from, &report) else { break };
+        at = next;
     }
-    None
+    close
 }
 
 /// The function whose zero is looked for, and its gradient.
