@@ -50,6 +50,10 @@ impl Real for Lanes {
     fn where_nonneg(self, a: Self, b: Self) -> Self {
         a.select(self.simd_ge(Self::splat(0.0)), b)
     }
+    #[inline(always)]
+    fn mul_add(self, a: Self, b: Self) -> Self {
+        Self(self.0.mul_add(a.0, b.0))
+    }
     fn exact_sin_cos(self) -> (Self, Self) {
         (self.map_lanes(|x| x.exact_sin_cos().0), self.map_lanes(|x| x.exact_sin_cos().1))
     }

@@ -60,6 +60,12 @@ pub trait Real:
         self.sin_cos()
     }
 
+    /// `self · a + b`, in one instruction where the processor has it.
+    #[inline(always)]
+    fn mul_add(self, a: Self, b: Self) -> Self {
+        self * a + b
+    }
+
     /// One over the number.
     fn recip(self) -> Self {
         Self::one() / self
