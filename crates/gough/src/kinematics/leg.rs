@@ -312,6 +312,33 @@ impl<S: Real> LegAt<'_, S> {
         }
     }
 
+    /// Rates of the pivot coordinates for each unit component of the platform twist, `J[component · n + pivot]`, for a leg that
+    /// hangs on nothing else.
+    #[inline(always)]
+    pub fn platform_rates(&self, factors: &[S], J: &mut [S]) {
+        let n = self.pivots.cols.len();
+        J.fill(S::zero());
+        self.for_closures(|at| {
+            let r = at.p - self.roots.frames.X_WE.p;
+            for (path, sign) in at.closure.paths.iter().zip([1.0, -1.0]) {
+                if path.root != Anchor::Platform {
+                    continue;
+                }
+                for k in 0..6 {
+                    let mut unit = [S::zero(); 6];
+                    unit[k] = S::lit(sign);
+                    let V = Twist::from_array(unit).at(r);
+                    for &(i, row) in at.rows {
+                        J[k * n + i] += at.power(row, V.v, V.w);
+                    }
+                }
+            }
+        });
+        for column in J.chunks_exact_mut(n.max(1)) {
+            lu_solve(factors, n, column);
+        }
+    }
+
     /// Twist and acceleration of a side of a closure at a point.
     #[inline(always)]
     fn side_motion(&self, path: &SidePath, p: Vec3<S>, motion: &LegMotion<'_, S>) -> (Twist<S>, Accel<S>) {

@@ -13,7 +13,7 @@ use super::modes::WorkingMode;
 use super::newton;
 use super::positions::{Frames, Positions, pose_bodies, pose_body};
 use crate::linalg::small::Dense;
-use crate::model::{BodyId, Group, Id, Leg, LegId, LegPivots, Model, Node, PerBody, PerCoord, PerLeg};
+use crate::model::{BodyId, Id, Leg, LegId, LegPivots, Model, Node, PerBody, PerCoord, PerLeg};
 use crate::scalar::{LANES, Lanes, Real, lane};
 use crate::spatial::{Accel, Pose, Twist, Vec3};
 use std::ops::Range;
@@ -39,6 +39,10 @@ pub struct Motion<S: Real> {
     rhs: Vec<S>,
     outside: Vec<(Twist<S>, Accel<S>)>,
     places: PerLeg<Range<usize>>,
+    /// The order in which the legs were factored, where it is not that of the plan.
+    own_pivots: Option<Box<PerLeg<LegPivots>>>,
+    /// `t_p = Ψ_t t_r` of the last motion, for a platform with components that follow from the closures.
+    pub(crate) Psi_t: Option<Dense<S>>,
     /// Legs side by side in lanes.
     pub(crate) lanes: Vec<LaneMotion>,
 }
@@ -103,6 +107,8 @@ impl<S: Real> Motion<S> {
             rhs: vec![S::zero(); longest],
             outside: Vec::with_capacity(outside),
             places,
+            own_pivots: None,
+            Psi_t: None,
             lanes: model
                 .groups()
                 .iter()
@@ -124,6 +130,20 @@ impl<S: Real> Motion<S> {
             rhs: &mut self.rhs[..leg.coords.len()],
         };
         (part, Roots { frames, V_WE: self.V_WE, A_WE: self.A_WE, outside: &self.outside })
+    }
+}
+
+impl Motion<f64> {
+    /// Rates and accelerations of the joints from the lanes.
+    pub(crate) fn take_from_lanes(&mut self, model: &Model<f64>) {
+        for (group, own) in model.groups().iter().zip(&self.lanes) {
+            for (k, id) in group.legs.iter().enumerate() {
+                let coords = model.topology().legs[*id].coords;
+                for (list, four) in [(&mut self.rates, &own.rates), (&mut self.accels, &own.accels)] {
+                    list.slice_mut(coords).iter_mut().zip(four).for_each(|(x, four)| *x = lane(*four, k));
+                }
+            }
+        }
     }
 }
 
@@ -154,6 +174,24 @@ pub fn move_from(
     pos: &mut Positions<f64>,
     motion: &mut Motion<f64>,
 ) -> Result<(), SolveError> {
+    let in_lanes = move_with(model, t_r, td_r, pos, motion, |_, _| {})?;
+    if in_lanes {
+        motion.take_from_lanes(model);
+    }
+    Ok(())
+}
+
+/// The same; where legs run side by side, rates and accelerations stay in the lanes, `then` hears of every group of legs, and
+/// the answer is true.
+#[inline(always)]
+pub(crate) fn move_with(
+    model: &Model<f64>,
+    t_r: &[f64],
+    td_r: &[f64],
+    pos: &mut Positions<f64>,
+    motion: &mut Motion<f64>,
+    then: impl FnMut(&LegAt<'_, Lanes>, &mut LegMotion<'_, Lanes>),
+) -> Result<bool, SolveError> {
     let platform = &model.topology().platform;
     let n = platform.independent.len();
     for (what, given) in [("components of the twist", t_r), ("components of the acceleration", td_r)] {
@@ -161,21 +199,26 @@ pub fn move_from(
             return Err(SolveError::WrongCount { what, expected: n, found: given.len() });
         }
     }
+    motion.own_pivots = None;
     if !platform.dependent.is_empty() {
-        return move_dependent(model, t_r, td_r, pos, motion);
+        return move_dependent(model, t_r, td_r, pos, motion).map(|()| false);
     }
     motion.V_WE = scatter(model, t_r);
     let A = scatter(model, td_r);
     motion.A_WE = Accel { a: A.v, alpha: A.w };
-    let good = if pos.in_lanes {
-        move_groups(model, pos, motion)
+    if pos.in_lanes {
+        if move_groups(model, pos, motion, then) {
+            return Ok(true);
+        }
     } else {
         pose_bodies(model, pos);
         velocities(model, pos, motion);
         accelerations(model, pos, motion);
-        is_well_founded(model, motion)
-    };
-    if good { Ok(()) } else { move_carefully(model, pos, motion) }
+        if is_well_founded(model, motion) {
+            return Ok(false);
+        }
+    }
+    move_carefully(model, pos, motion).map(|()| false)
 }
 
 /// The same, and twists and accelerations of all bodies.
@@ -217,6 +260,7 @@ fn move_dependent(
     matrices::assemble(model, &plan, pos, None, &mut m);
     let six = |x: &[f64]| Twist::from_array(std::array::from_fn(|i| x[i]));
     motion.V_WE = six(&m.Psi_t.apply(t_r));
+    motion.Psi_t = Some(m.Psi_t.clone());
     motion.A_WE = Accel::zero();
     move_carefully(model, pos, motion)?;
     matrices::assemble(model, &plan, pos, Some(motion), &mut m);
@@ -245,6 +289,7 @@ fn move_carefully(model: &Model<f64>, pos: &mut Positions<f64>, motion: &mut Mot
     accelerations_by(model, &pivots, pos, motion);
     let finite = |list: &PerCoord<f64>| list.values().all(|x| x.is_finite());
     if finite(&motion.rates) && finite(&motion.accels) {
+        motion.own_pivots = Some(Box::new(pivots));
         Ok(())
     } else {
         Err(SolveError::Singular { leg: None, kind: Kind::Type1 })
@@ -260,14 +305,19 @@ fn is_well_founded(model: &Model<f64>, motion: &Motion<f64>) -> bool {
     })
 }
 
-/// Rates and accelerations of all joints on `f64` for a robot whose legs are alike, four legs at a time, after
-/// [`solve_groups`](super::geometry::solve_groups). Bodies move in the lanes only, and without the accelerations of the
-/// joints. Whether no leg met a poor pivot.
-fn move_groups(model: &Model<f64>, pos: &mut Positions<f64>, motion: &mut Motion<f64>) -> bool {
+/// Rates and accelerations of all joints in lanes for a robot whose legs are alike, four legs at a time, after
+/// [`solve_groups`](super::geometry::solve_groups); bodies without the accelerations of the joints. Whether no leg met a poor
+/// pivot.
+#[inline(always)]
+fn move_groups(
+    model: &Model<f64>,
+    pos: &mut Positions<f64>,
+    motion: &mut Motion<f64>,
+    mut then: impl FnMut(&LegAt<'_, Lanes>, &mut LegMotion<'_, Lanes>),
+) -> bool {
     let mut good = true;
-    let (rates, accels) = (&mut motion.rates, &mut motion.accels);
     let platform = (motion.V_WE, motion.A_WE);
-    for_groups(model, pos, platform, &mut motion.lanes, |group, at, own| {
+    for_groups(model, pos, platform, &mut motion.lanes, |at, own| {
         at.factor(own);
         let n = at.pivots.cols.len();
         for i in 0..n {
@@ -276,23 +326,19 @@ fn move_groups(model: &Model<f64>, pos: &mut Positions<f64>, motion: &mut Motion
         }
         at.rates(own);
         at.accelerations(own);
-        for (k, id) in group.legs.iter().enumerate() {
-            let coords = model.topology().legs[*id].coords;
-            rates.slice_mut(coords).iter_mut().zip(&*own.rates).for_each(|(x, four)| *x = lane(*four, k));
-            accels.slice_mut(coords).iter_mut().zip(&*own.accels).for_each(|(x, four)| *x = lane(*four, k));
-        }
+        then(at, own);
     });
     good
 }
 
 /// Calls `step` with every group of legs; poses their bodies.
 #[inline(always)]
-pub(crate) fn for_groups(
+fn for_groups(
     model: &Model<f64>,
     pos: &mut Positions<f64>,
     (V_WE, A_WE): (Twist<f64>, Accel<f64>),
     lanes: &mut [LaneMotion],
-    mut step: impl FnMut(&Group, &LegAt<'_, Lanes>, &mut LegMotion<'_, Lanes>),
+    mut step: impl FnMut(&LegAt<'_, Lanes>, &mut LegMotion<'_, Lanes>),
 ) {
     let topology = model.topology();
     let X_WE = pos.X_WE.map(&mut |x| Lanes::lit(x));
@@ -312,7 +358,7 @@ pub(crate) fn for_groups(
             roots: Roots { frames, V_WE, A_WE, outside: &[] },
             pos: &part,
         };
-        step(group, &at, &mut own.part());
+        step(&at, &mut own.part());
     }
 }
 
@@ -350,6 +396,15 @@ fn accelerations_by<S: Real>(
     });
 }
 
+/// Accelerations of joints and bodies for another acceleration of the platform in `motion`, everything else unchanged.
+pub(crate) fn accelerate_again(model: &Model<f64>, pos: &mut Positions<f64>, motion: &mut Motion<f64>) {
+    let order = model.topology().order.iter().copied();
+    with_factored_legs(model, order, pos, motion, |_, at, motion| {
+        at.accelerations(motion);
+        at.body_accelerations(motion);
+    });
+}
+
 /// Calls `step` with every leg, in the order in which they hang on each other.
 fn for_legs<S: Real>(
     model: &Model<S>,
@@ -361,6 +416,22 @@ fn for_legs<S: Real>(
     for &id in &model.topology().order {
         with_leg(model, id, &pivots[id], pos, motion, &step);
     }
+}
+
+/// Calls `step` with legs in the order in which they were factored.
+pub(crate) fn with_factored_legs<S: Real>(
+    model: &Model<S>,
+    legs: impl Iterator<Item = LegId>,
+    pos: &mut Positions<S>,
+    motion: &mut Motion<S>,
+    mut step: impl FnMut(LegId, &LegAt<'_, S>, &mut LegMotion<'_, S>),
+) {
+    let own = motion.own_pivots.take();
+    let pivots = own.as_deref().unwrap_or(&model.topology().plan.pivots_of_leg);
+    for id in legs {
+        with_leg(model, id, &pivots[id], pos, motion, |at, motion| step(id, at, motion));
+    }
+    motion.own_pivots = own;
 }
 
 /// Calls `step` with one leg.

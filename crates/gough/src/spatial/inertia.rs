@@ -70,6 +70,12 @@ impl<S: Real> Inertia<S> {
         Wrench { f: along(cross(A.alpha, self.ms), A.a, self.m), m: times(&self.I_o, A.alpha) + cross(self.ms, A.a) }
     }
 
+    /// Momentum: `M t`, (6.8).
+    #[inline]
+    pub fn momentum(&self, V: Twist<S>) -> Wrench<S> {
+        self.apply(Accel { a: V.v, alpha: V.w })
+    }
+
     /// The velocity terms of Newton-Euler, `[ω×(ω×ms); ω×(I ω)]`, (6.35)-(6.36).
     #[inline]
     pub fn gyroscopic(&self, w: Vec3<S>) -> Wrench<S> {
