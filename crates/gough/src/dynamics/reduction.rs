@@ -81,30 +81,41 @@ fn felt(topology: &Topology) -> PerLeg<Vec<usize>> {
     felt
 }
 
-/// What a leg's efforts ask of its roots: `Fᵀ μ = τ`, then `Σ μ ζ` at every closure, for what the first side stands on, and
-/// against what the second side stands on. Leaves the multipliers in `mu`.
+/// What lists of efforts of a leg's joints, in the order of its pivots and one list after the other, ask of its roots:
+/// `Fᵀ μ = τ`, then `Σ μ ζ` at every closure, for what the first side stands on, and against what the second side stands on.
+/// `to_root` hears the number of the list, the root, and the wrench at its origin. Leaves the multipliers in `columns`.
 #[inline(always)]
 pub fn to_roots<S: Real>(
     at: &LegAt<'_, S>,
     factors: &[S],
-    efforts: &[S],
-    mu: &mut [S],
-    mut to_root: impl FnMut(Anchor, Wrench<S>),
+    columns: &mut [S],
+    mut to_root: impl FnMut(usize, Anchor, Wrench<S>),
 ) {
-    let n = at.pivots.cols.len();
-    for (i, &c) in at.pivots.cols.iter().enumerate() {
-        mu[i] = efforts[c];
+    let n = at.pivots.cols.len().max(1);
+    for column in columns.chunks_exact_mut(n) {
+        lu_solve_transposed(factors, at.pivots.cols.len(), column);
     }
-    lu_solve_transposed(factors, n, &mut mu[..n]);
-    at.for_closures(|closure| {
-        let F = closure.wrench(mu);
+    let axes = at.axes();
+    for closure in at.closures(&axes) {
         let [a, b] = &closure.closure.paths;
-        for (path, F) in [(a, F), (b, -F)] {
-            if path.root != Anchor::World {
-                to_root(path.root, F.at(at.roots.origin(path.root) - closure.p));
+        for (k, mu) in columns.chunks_exact(n).enumerate() {
+            let F = closure.wrench(mu);
+            for (path, second) in [(a, false), (b, true)] {
+                if path.root != Anchor::World {
+                    let F = F.at(at.roots.origin(path.root) - closure.p);
+                    to_root(k, path.root, if second { -F } else { F });
+                }
             }
         }
-    });
+    }
+}
+
+/// Efforts of a leg's coordinates in the order of its pivots.
+#[inline(always)]
+pub fn in_pivot_order<S: Real>(at: &LegAt<'_, S>, efforts: &[S], column: &mut [S]) {
+    for (x, &c) in column.iter_mut().zip(&at.pivots.cols) {
+        *x = efforts[c];
+    }
 }
 
 /// Efforts of a leg's coordinates beside its bodies: rotors, and friction if asked.
@@ -189,7 +200,9 @@ impl<S: Real> Efforts<S> {
         let roots = &mut self.roots;
         let mut add = |root, F| roots[slot(root)] = roots[slot(root)] + F;
         leg_wrenches(at, motion, gravity, &mut own, &mut add);
-        to_roots(at, motion.factors, &self.efforts, &mut self.mu, &mut add);
+        let column = &mut self.mu[..at.pivots.cols.len()];
+        in_pivot_order(at, &self.efforts, column);
+        to_roots(at, motion.factors, column, |_, root, F| add(root, F));
         self.h = self.h + self.roots[0];
         for (b, F) in leg.outside.iter().zip(&self.roots[1..]) {
             self.F_WB[*b] = self.F_WB[*b] + *F;
@@ -219,7 +232,9 @@ impl<S: Real> Efforts<S> {
                     carry(at, b, self.carried[drive * bodies + i], &mut self.efforts, &mut add);
                 }
             }
-            to_roots(at, motion.factors, &self.efforts, &mut self.mu, &mut add);
+            let column = &mut self.mu[..at.pivots.cols.len()];
+            in_pivot_order(at, &self.efforts, column);
+            to_roots(at, motion.factors, column, |_, root, F| add(root, F));
             self.J_inv[drive] = self.J_inv[drive] + self.roots[0];
             for (b, F) in leg.outside.iter().zip(&self.roots[1..]) {
                 if let Some(i) = self.hung.iter().position(|h| h == b) {

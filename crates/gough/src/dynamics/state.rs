@@ -4,12 +4,12 @@
 use super::drives::{Drives, Freedoms};
 use super::inertia::{LegInertia, add_accelerations, legs_are_simple, of_platform, on_platform};
 use super::newton_euler::{LegEfforts, Sign, leg_wrenches, needed};
-use super::reduction::{Efforts, reduce, resistance, to_roots};
+use super::reduction::{Efforts, in_pivot_order, reduce, resistance, to_roots};
 use crate::kinematics::leg::{LegAt, LegMotion};
 use crate::kinematics::motion::{Motion, accelerate_again, move_with};
 use crate::kinematics::{Kind, Positions, SolveError, WorkingMode, inverse_in};
 use crate::linalg::small::{PivotOrder, lu, lu_solve};
-use crate::model::{Group, Model};
+use crate::model::{Group, Id, Model};
 use crate::scalar::{LANES, Lanes, Real, lane, lanes};
 use crate::spatial::{Accel, Pose, Vec3, Wrench};
 
@@ -39,7 +39,10 @@ pub struct Dynamics {
 struct LaneEfforts {
     F_WB: Vec<Wrench<Lanes>>,
     efforts: Vec<Lanes>,
+    /// Multipliers: of the motion, and of a unit effort of each drive.
     mu: Vec<Lanes>,
+    /// What they give to the platform.
+    rows: Vec<Wrench<Lanes>>,
     inertia: LegInertia<Lanes>,
     /// One in lanes that hold a leg, zero in those that repeat one.
     present: Lanes,
@@ -67,17 +70,21 @@ impl LaneEfforts {
         };
         let zero = Lanes::lit(0.0);
         let n = leg.coords.len();
+        let pivots = topology.plan.pivots_of_leg.as_slice().get(group.legs[0].index()).map_or(n, |p| p.cols.len());
+        let drives: Vec<_> = (0..n).filter_map(drive).collect();
         Self {
             F_WB: vec![Wrench::zero(); group.bodies.len()],
             efforts: vec![zero; n],
-            mu: vec![zero; n],
+            mu: vec![zero; pivots * (1 + drives.len())],
+            rows: vec![Wrench::zero(); 1 + drives.len()],
             inertia: LegInertia::new(n, group.bodies.len()),
             present: lanes(std::array::from_fn(|k| f64::from(u8::from(k < group.legs.len())))),
-            drives: (0..n).filter_map(drive).collect(),
+            drives,
         }
     }
 
-    /// What the legs ask of the platform to move as they do.
+    /// What the legs ask of the platform to move as they do, less efforts of the drives that are given; with `J_inv`, also what
+    /// unit efforts of the drives give to the platform.
     #[inline(always)]
     fn reduce(
         &mut self,
@@ -86,7 +93,9 @@ impl LaneEfforts {
         gravity: Vec3<Lanes>,
         friction: Option<Sign>,
         given: Option<&[f64]>,
+        J_inv: Option<&mut [Wrench<f64>]>,
     ) -> Wrench<Lanes> {
+        let n = at.pivots.cols.len();
         resistance(at, motion, friction, &mut self.efforts);
         for (c, places) in &self.drives {
             if let Some(given) = given {
@@ -97,22 +106,27 @@ impl LaneEfforts {
         let mut asked = Wrench::zero();
         let mut leg = LegEfforts { F_WB: &mut self.F_WB, efforts: &mut self.efforts };
         leg_wrenches(at, motion, gravity, &mut leg, |_, F| asked = asked + F);
-        to_roots(at, motion.factors, &self.efforts, &mut self.mu, |_, F| asked = asked + F);
-        Wrench { f: asked.f * self.present, m: asked.m * self.present }
-    }
-
-    /// What unit efforts of the drives give to the platform.
-    #[inline(always)]
-    fn rows(&mut self, at: &LegAt<'_, Lanes>, motion: &LegMotion<'_, Lanes>, J_inv: &mut [Wrench<f64>]) {
-        for (c, places) in &self.drives {
-            let mut row = Wrench::zero();
-            self.efforts.fill(Lanes::lit(0.0));
-            self.efforts[*c] = Lanes::lit(1.0);
-            to_roots(at, motion.factors, &self.efforts, &mut self.mu, |_, F| row = row + F);
+        in_pivot_order(at, &self.efforts, &mut self.mu[..n]);
+        let Some(J_inv) = J_inv else {
+            to_roots(at, motion.factors, &mut self.mu[..n], |_, _, F| asked = asked + F);
+            return Wrench { f: asked.f * self.present, m: asked.m * self.present };
+        };
+        self.rows.fill(Wrench::zero());
+        self.mu[n..].fill(Lanes::lit(0.0));
+        for (k, (c, _)) in self.drives.iter().enumerate() {
+            if let Some(i) = at.pivots.place[*c] {
+                self.mu[(k + 1) * n + i] = Lanes::lit(1.0);
+            }
+        }
+        self.rows[0] = asked;
+        let rows = &mut self.rows;
+        to_roots(at, motion.factors, &mut self.mu, |k, _, F| rows[k] = rows[k] + F);
+        for (row, (_, places)) in self.rows[1..].iter().zip(&self.drives) {
             for (k, drive) in places.iter().enumerate() {
                 J_inv[*drive] = row.map(&mut |x| lane(x, k));
             }
         }
+        Wrench { f: self.rows[0].f * self.present, m: self.rows[0].m * self.present }
     }
 }
 
@@ -170,8 +184,7 @@ impl Dynamics {
         let in_lanes = move_with(model, t_r, td_r, pos, motion, |at, motion| {
             let Some(own) = memory.next() else { return };
             at.body_accelerations(motion);
-            h = h + own.reduce(at, motion, gravity, friction, None);
-            own.rows(at, motion, &mut efforts.J_inv);
+            h = h + own.reduce(at, motion, gravity, friction, None, Some(&mut efforts.J_inv));
         })?;
         if in_lanes {
             efforts.h = needs(model, pos, motion) - efforts.load + h.map(&mut sum);
@@ -245,7 +258,7 @@ impl Dynamics {
         let in_lanes = move_with(model, t_r, &rest[..n], pos, motion, |at, motion| {
             let Some(own) = memory.next() else { return };
             at.body_accelerations(motion);
-            legs.h = legs.h + own.reduce(at, motion, gravity, friction, Some(given));
+            legs.h = legs.h + own.reduce(at, motion, gravity, friction, Some(given), None);
             own.inertia.add_to_platform(at, motion.factors, own.present, &mut legs.M);
         })?;
         let mut M;

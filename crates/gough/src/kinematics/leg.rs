@@ -11,7 +11,7 @@ use super::positions::{Frames, LegPositions};
 use crate::linalg::small::{lu, lu_solve};
 use crate::model::{Anchor, BodyNumbers, Closure, JointKind, JointNumbers, LegPivots, LegStructure, SidePath};
 use crate::scalar::Real;
-use crate::spatial::{Accel, Pose, Rotation, Twist, Vec3, Wrench, cross};
+use crate::spatial::{Accel, Pose, Rotation, Twist, Vec3, Wrench, along, cross, dot};
 
 /// The motion of one leg: slices of that of the robot.
 #[derive(Debug)]
@@ -24,6 +24,8 @@ pub struct LegMotion<'a, S: Real> {
     pub V_WB: &'a mut [Twist<S>],
     /// Accelerations of its bodies.
     pub A_WB: &'a mut [Accel<S>],
+    /// What its joints' accelerations add to those of its bodies.
+    pub gains: &'a mut [Twist<S>],
     /// Factors of its closure rows.
     pub factors: &'a mut [S],
     /// Right-hand side.
@@ -123,7 +125,7 @@ pub struct Attachment<'a, S: Real> {
     /// Where the closure is.
     pub p: Vec3<S>,
     /// Its frames, when they matter.
-    at: Option<&'a ClosureAt<S>>,
+    at: Option<ClosureAt<S>>,
     /// Place among the pivots and row, for each pivot row.
     pub rows: &'a [(usize, usize)],
 }
@@ -132,8 +134,8 @@ impl<S: Real> Attachment<'_, S> {
     /// The power of a row's wrench on a motion at the closure: the rate of the row.
     #[inline(always)]
     fn power(&self, row: usize, v: Vec3<S>, w: Vec3<S>) -> S {
-        match (row_kind(self.closure.joint, row), self.at) {
-            (RowKind::Point(k), _) => self.axes.column(k).dot(&v),
+        match (row_kind(self.closure.joint, row), &self.at) {
+            (RowKind::Point(k), _) => dot(self.axes.column(k), v),
             (kind, Some(at)) => Twist { v, w }.power(at.wrench(kind)),
             (_, None) => S::zero(),
         }
@@ -144,8 +146,8 @@ impl<S: Real> Attachment<'_, S> {
     pub fn wrench(&self, mu: &[S]) -> Wrench<S> {
         let mut sum = Wrench::zero();
         for &(i, row) in self.rows {
-            match (row_kind(self.closure.joint, row), self.at) {
-                (RowKind::Point(k), _) => sum.f += self.axes.column(k) * mu[i],
+            match (row_kind(self.closure.joint, row), &self.at) {
+                (RowKind::Point(k), _) => sum.f = along(sum.f, self.axes.column(k), mu[i]),
                 (kind, Some(at)) => {
                     let F = at.wrench(kind);
                     sum = Wrench { f: sum.f + F.f * mu[i], m: sum.m + F.m * mu[i] };
@@ -160,20 +162,17 @@ impl<S: Real> Attachment<'_, S> {
     #[inline(always)]
     fn velocity_terms(&self, row: usize, V_A: Twist<S>, V_B: Twist<S>) -> S {
         let kind = row_kind(self.closure.joint, row);
-        self.at.map_or_else(S::zero, |at| at.velocity_terms(kind, V_A, V_B))
+        self.at.as_ref().map_or_else(S::zero, |at| at.velocity_terms(kind, V_A, V_B))
     }
 }
 
 impl<S: Real> LegAt<'_, S> {
-    /// Calls `f` with every closure that has pivot rows.
+    /// Every closure that has pivot rows; `axes` are those of [`LegAt::axes`].
     #[inline(always)]
-    pub fn for_closures(&self, mut f: impl FnMut(&Attachment<'_, S>)) {
-        let axes = leg_axes(self.leg, self.numbers.bodies);
+    pub fn closures<'b>(&'b self, axes: &'b Rotation<S>) -> impl Iterator<Item = Attachment<'b, S>> {
         let frames = self.roots.frames;
-        for (c, rows) in self.pivots.by_closure.iter().enumerate() {
-            if rows.is_empty() {
-                continue;
-            }
+        let used = self.pivots.by_closure.iter().enumerate().filter(|(_, rows)| !rows.is_empty());
+        used.map(move |(c, rows)| {
             let closure = &self.leg.closures[c];
             let [path_a, path_b] = &closure.paths;
             let [X_A, X_B] = &self.numbers.closures[c];
@@ -184,19 +183,20 @@ impl<S: Real> LegAt<'_, S> {
                 Anchor::Body(b) => self.pos.X_WB[b] * X_B.p,
                 Anchor::Outside(k) => frames.outside[k] * X_B.p,
             };
-            let full;
-            let at = if points_only {
-                None
-            } else {
-                let side = |path: &SidePath, X: &Pose<S>| match path.anchor {
-                    Anchor::World => *X,
-                    anchor => self.pos.frame(frames, anchor) * *X,
-                };
-                full = ClosureAt { joint: closure.joint, A: side(path_a, X_A), B: side(path_b, X_B), axes };
-                Some(&full)
+            let side = |path: &SidePath, X: &Pose<S>| match path.anchor {
+                Anchor::World => *X,
+                anchor => self.pos.frame(frames, anchor) * *X,
             };
-            f(&Attachment { closure, axes: &axes, p, at, rows });
-        }
+            let full =
+                || ClosureAt { joint: closure.joint, A: side(path_a, X_A), B: side(path_b, X_B), axes: *axes };
+            Attachment { closure, axes, p, at: (!points_only).then(full), rows }
+        })
+    }
+
+    /// Axes along which the leg compares positions.
+    #[inline(always)]
+    pub fn axes(&self) -> Rotation<S> {
+        leg_axes(self.leg, self.numbers.bodies)
     }
 
     /// Calls `f` with the bodies that move a side of a closure, their unit motions there, the coordinates that move them and
@@ -219,8 +219,9 @@ impl<S: Real> LegAt<'_, S> {
     pub fn factor(&self, motion: &mut LegMotion<'_, S>) {
         let n = self.pivots.cols.len();
         motion.factors.fill(S::zero());
-        self.for_closures(|at| {
-            self.for_movers(at, |c, V| {
+        let axes = self.axes();
+        for at in self.closures(&axes) {
+            self.for_movers(&at, |c, V| {
                 let Some(j) = self.pivots.place[c] else { return };
                 for &(i, row) in at.rows {
                     motion.factors[i * n + j] += at.power(row, V.v, V.w);
@@ -231,19 +232,20 @@ impl<S: Real> LegAt<'_, S> {
             for &(i, row) in at.rows {
                 motion.rhs[i] = at.power(row, V.v, V.w);
             }
-        });
+        }
         lu(motion.factors, n);
     }
 
     /// Move the contribution of joints that the closures leave open to the right-hand side.
     fn subtract_free(&self, given: &[S], rhs: &mut [S]) {
-        self.for_closures(|at| {
-            self.for_movers(at, |c, V| {
+        let axes = self.axes();
+        for at in self.closures(&axes) {
+            self.for_movers(&at, |c, V| {
                 for &(i, row) in at.rows.iter().filter(|_| self.pivots.place[c].is_none()) {
                     rhs[i] -= at.power(row, V.v * given[c], V.w * given[c]);
                 }
             });
-        });
+        }
     }
 
     /// Rates of the leg, (7.95) for active and passive joints together, and the twists of its bodies, right after
@@ -295,14 +297,15 @@ impl<S: Real> LegAt<'_, S> {
         for b in 0..self.leg.bodies.len() {
             motion.A_WB[b] = self.bias(b, motion);
         }
-        self.for_closures(|at| {
+        let axes = self.axes();
+        for at in self.closures(&axes) {
             let side = |path: &SidePath| self.side_motion(path, at.p, motion);
             let ((V_A, A_A), (V_B, A_B)) = (side(&at.closure.paths[0]), side(&at.closure.paths[1]));
             let A = A_A - A_B;
             for &(i, row) in at.rows {
                 motion.rhs[i] = at.power(row, A.a, A.alpha) - at.velocity_terms(row, V_A, V_B);
             }
-        });
+        }
         if !self.pivots.free.is_empty() {
             self.subtract_free(motion.accels, motion.rhs);
         }
@@ -318,7 +321,8 @@ impl<S: Real> LegAt<'_, S> {
     pub fn platform_rates(&self, factors: &[S], J: &mut [S]) {
         let n = self.pivots.cols.len();
         J.fill(S::zero());
-        self.for_closures(|at| {
+        let axes = self.axes();
+        for at in self.closures(&axes) {
             let r = at.p - self.roots.frames.X_WE.p;
             for (path, sign) in at.closure.paths.iter().zip([1.0, -1.0]) {
                 if path.root != Anchor::Platform {
@@ -333,7 +337,7 @@ impl<S: Real> LegAt<'_, S> {
                     }
                 }
             }
-        });
+        }
         for column in J.chunks_exact_mut(n.max(1)) {
             lu_solve(factors, n, column);
         }
@@ -369,18 +373,24 @@ impl<S: Real> LegAt<'_, S> {
         A
     }
 
-    /// Accelerations of the bodies with those of the joints, base to tip, (5.32), after [`LegAt::accelerations`].
+    /// Accelerations of the bodies with those of the joints, base to tip, (5.32), after [`LegAt::accelerations`]: what the
+    /// joints add is carried on like a twist.
     #[inline(always)]
     pub fn body_accelerations(&self, motion: &mut LegMotion<'_, S>) {
         for b in 0..self.leg.bodies.len() {
-            let mut A = self.bias(b, motion);
-            let along = self.pos.X_WB[b].R.z() * self.joint_rate(b, motion.accels);
+            let X = &self.pos.X_WB[b];
+            let mut more = match self.leg.bodies[b].anchor {
+                Anchor::Body(p) => motion.gains[p].at(X.p - self.pos.X_WB[p].p),
+                _ => Twist::zero(),
+            };
+            let along = X.R.z() * self.joint_rate(b, motion.accels);
             match self.leg.bodies[b].joint {
-                JointKind::Revolute => A.alpha += along,
-                JointKind::Prismatic => A.a += along,
+                JointKind::Revolute => more.w += along,
+                JointKind::Prismatic => more.v += along,
                 JointKind::Fixed => {}
             }
-            motion.A_WB[b] = A;
+            motion.gains[b] = more;
+            motion.A_WB[b] = motion.A_WB[b] + Accel { a: more.v, alpha: more.w };
         }
     }
 }

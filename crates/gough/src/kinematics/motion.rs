@@ -14,7 +14,7 @@ use super::newton;
 use super::positions::{Frames, Positions, pose_bodies, pose_body};
 use crate::linalg::small::Dense;
 use crate::model::{BodyId, Id, Leg, LegId, LegPivots, Model, Node, PerBody, PerCoord, PerLeg};
-use crate::scalar::{LANES, Lanes, Real, lane};
+use crate::scalar::{Lanes, Real, all_within, lane};
 use crate::spatial::{Accel, Pose, Twist, Vec3};
 use std::ops::Range;
 
@@ -33,6 +33,7 @@ pub struct Motion<S: Real> {
     pub V_WB: PerBody<Twist<S>>,
     /// Accelerations of the bodies, likewise.
     pub A_WB: PerBody<Accel<S>>,
+    gains: PerBody<Twist<S>>,
     /// Factors of each leg's closure rows.
     factors: Vec<S>,
     /// Right-hand sides.
@@ -54,6 +55,7 @@ pub(crate) struct LaneMotion {
     accels: Vec<Lanes>,
     V_WB: Vec<Twist<Lanes>>,
     A_WB: Vec<Accel<Lanes>>,
+    gains: Vec<Twist<Lanes>>,
     factors: Vec<Lanes>,
     rhs: Vec<Lanes>,
 }
@@ -66,6 +68,7 @@ impl LaneMotion {
             accels: vec![zero; coords],
             V_WB: vec![Twist::zero(); bodies],
             A_WB: vec![Accel::zero(); bodies],
+            gains: vec![Twist::zero(); bodies],
             factors: vec![zero; coords * coords],
             rhs: vec![zero; coords],
         }
@@ -78,6 +81,7 @@ impl LaneMotion {
             accels: &mut self.accels,
             V_WB: &mut self.V_WB,
             A_WB: &mut self.A_WB,
+            gains: &mut self.gains,
             factors: &mut self.factors,
             rhs: &mut self.rhs,
         }
@@ -103,6 +107,7 @@ impl<S: Real> Motion<S> {
             accels: topology.coords.map(|_, _| S::zero()),
             V_WB: topology.bodies.map(|_, _| Twist::zero()),
             A_WB: topology.bodies.map(|_, _| Accel::zero()),
+            gains: topology.bodies.map(|_, _| Twist::zero()),
             factors: vec![S::zero(); end],
             rhs: vec![S::zero(); longest],
             outside: Vec::with_capacity(outside),
@@ -126,6 +131,7 @@ impl<S: Real> Motion<S> {
             accels: self.accels.slice_mut(leg.coords),
             V_WB: self.V_WB.slice_mut(leg.bodies),
             A_WB: self.A_WB.slice_mut(leg.bodies),
+            gains: self.gains.slice_mut(leg.bodies),
             factors: &mut self.factors[self.places[id].clone()],
             rhs: &mut self.rhs[..leg.coords.len()],
         };
@@ -321,8 +327,7 @@ fn move_groups(
         at.factor(own);
         let n = at.pivots.cols.len();
         for i in 0..n {
-            let pivot = own.factors[i * n + i].abs() * Lanes::lit(POOR_PIVOT);
-            good &= (0..LANES).all(|k| lane(pivot, k) < at.pivots.scales[i]);
+            good &= all_within(own.factors[i * n + i], at.pivots.scales[i] / POOR_PIVOT);
         }
         at.rates(own);
         at.accelerations(own);

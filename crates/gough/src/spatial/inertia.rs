@@ -35,7 +35,8 @@ impl<S: Real> Inertia<S> {
     }
 
     /// The same in another scalar, number by number.
-    pub fn map<T: Real>(&self, f: &mut dyn FnMut(S) -> T) -> Inertia<T> {
+    #[inline]
+    pub fn map<T: Real>(&self, f: &mut (impl FnMut(S) -> T + ?Sized)) -> Inertia<T> {
         Inertia { m: f(self.m), ms: self.ms.map(&mut *f), I_o: self.I_o.map(f) }
     }
 

@@ -40,7 +40,8 @@ impl<S: Real> Rotation<S> {
     }
 
     /// The same in another scalar, entry by entry.
-    pub fn map<T: Real>(&self, f: &mut dyn FnMut(S) -> T) -> Rotation<T> {
+    #[inline]
+    pub fn map<T: Real>(&self, f: &mut (impl FnMut(S) -> T + ?Sized)) -> Rotation<T> {
         Rotation(self.0.map(f))
     }
 
@@ -119,7 +120,8 @@ impl<S: Real> Pose<S> {
     }
 
     /// The same in another scalar, number by number.
-    pub fn map<T: Real>(&self, f: &mut dyn FnMut(S) -> T) -> Pose<T> {
+    #[inline]
+    pub fn map<T: Real>(&self, f: &mut (impl FnMut(S) -> T + ?Sized)) -> Pose<T> {
         Pose { R: self.R.map(f), p: self.p.map(f) }
     }
 

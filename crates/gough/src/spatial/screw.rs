@@ -113,7 +113,8 @@ macro_rules! linear {
     ($type:ident, $a:ident, $b:ident) => {
         impl<S: Real> $type<S> {
             /// The same in another scalar, number by number.
-            pub fn map<T: Real>(&self, f: &mut dyn FnMut(S) -> T) -> $type<T> {
+            #[inline]
+    pub fn map<T: Real>(&self, f: &mut (impl FnMut(S) -> T + ?Sized)) -> $type<T> {
                 $type { $a: self.$a.map(&mut *f), $b: self.$b.map(f) }
             }
         }
