@@ -114,7 +114,7 @@ macro_rules! linear {
         impl<S: Real> $type<S> {
             /// The same in another scalar, number by number.
             #[inline]
-    pub fn map<T: Real>(&self, f: &mut (impl FnMut(S) -> T + ?Sized)) -> $type<T> {
+            pub fn map<T: Real>(&self, f: &mut (impl FnMut(S) -> T + ?Sized)) -> $type<T> {
                 $type { $a: self.$a.map(&mut *f), $b: self.$b.map(f) }
             }
         }
