@@ -125,8 +125,8 @@ impl ArrowSolver {
         Ok(&self.modes)
     }
 
-    /// The lowest `count` modes, ascending, with vectors: to 1e-11 of their value, and none is missed. Fewer when there are
-    /// fewer.
+    /// The lowest `count` modes, ascending, with vectors: values to 1e-11 or what the rounding of K leaves, vectors to 1e-6, and
+    /// none is missed. Fewer when there are fewer.
     pub fn lowest(
         &mut self,
         plan: &ArrowPlan,
