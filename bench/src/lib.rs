@@ -1,6 +1,7 @@
 //! What the benchmarks share: random postures of a robot.
 #![allow(non_snake_case)]
 
+pub mod frame;
 pub mod rigid;
 
 use gough::Robot;

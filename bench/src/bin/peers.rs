@@ -5,6 +5,7 @@
 use gough::Robot;
 use gough::dynamics::{direct_dynamics, inverse_dynamics};
 use gough::kinematics::inverse;
+use gough_bench::frame::frame;
 use gough_bench::rigid::{State, case, states};
 use serde_json::{Value, json};
 use std::hint::black_box;
@@ -14,6 +15,8 @@ use std::time::{Duration, Instant};
 
 /// Robots whose rigid dynamics is compared.
 const RIGID: [&str; 2] = ["gough-stewart", "five-bar"];
+/// Robots of beams whose frequencies are compared; one that does not come with the library is left out.
+const ELASTIC: [&str; 2] = ["navaro", "five-bar-flexible"];
 const STATES: usize = 128;
 /// How long one measurement runs.
 const LASTS: Duration = Duration::from_millis(300);
@@ -44,7 +47,20 @@ fn export(folder: &Path) -> Result<(), String> {
         let data = case(&robot, &states(&robot, STATES)).map_err(|e| e.to_string())?;
         write(&folder.join(format!("{name}.json")), &data)?;
     }
+    for name in ELASTIC {
+        let Some(robot) = gough::robots::load(name) else { continue };
+        let robot = robot.map_err(|e| e.to_string())?;
+        let mut data = frame(&robot, robot.home())?;
+        data["frequencies_hz"] = frequencies(name);
+        write(&folder.join(format!("{name}.json")), &data)?;
+    }
     Ok(())
+}
+
+/// Frequencies at home that the others should find: those of the robot's reference file.
+fn frequencies(name: &str) -> Value {
+    let reference = gough::robots::reference(name).and_then(|text| serde_json::from_str::<Value>(text).ok());
+    reference.map_or(Value::Null, |file| file["poses"][0]["frequencies_hz"].clone())
 }
 
 fn write(path: &Path, data: &Value) -> Result<(), String> {
