@@ -27,6 +27,8 @@ pub struct State {
     pub efforts: Vec<f64>,
     /// Other efforts, for direct dynamics.
     pub other_efforts: Vec<f64>,
+    /// The acceleration that they give.
+    pub other_td_r: Vec<f64>,
 }
 
 /// Random states near home, always the same ones.
@@ -41,11 +43,13 @@ fn state(robot: &Robot, pose: &Pose<f64>, random: &mut impl Rng) -> Result<Optio
     let n = model.topology().platform.independent.len();
     let mut any = |n: usize| (0..n).map(|_| random.random_range(-1.0..1.0)).collect::<Vec<f64>>();
     let (t_r, td_r, other) = (any(n), any(n), any(model.topology().active.len()));
-    let found = inverse_dynamics(model, &inverse(model, pose, robot.mode())?, &t_r, &td_r)?;
+    let posture = inverse(model, pose, robot.mode())?;
+    let found = inverse_dynamics(model, &posture, &t_r, &td_r)?;
     let slow = found.motion.rates.values().all(|rate| rate.abs() < FASTEST);
     let largest = found.efforts.iter().fold(0.0_f64, |most, x| most.max(x.abs()));
-    let other_efforts = found.efforts.iter().zip(other).map(|(x, share)| x + 0.5 * share * largest).collect();
-    Ok(slow.then_some(State { pose: *pose, t_r, td_r, efforts: found.efforts, other_efforts }))
+    let other_efforts: Vec<f64> = found.efforts.iter().zip(other).map(|(x, share)| x + 0.5 * share * largest).collect();
+    let (other_td_r, _) = direct_dynamics(model, &posture, &t_r, &other_efforts)?;
+    Ok(slow.then_some(State { pose: *pose, t_r, td_r, efforts: found.efforts, other_efforts, other_td_r }))
 }
 
 /// The robot and the states.

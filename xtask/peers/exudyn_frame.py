@@ -1,8 +1,8 @@
 """Natural frequencies, in its plane, of a frame in the xy plane (see docs/src/reference/peers.md for its keys) in Exudyn:
 python exudyn_frame.py FRAME.json..
 
-Beams are ANCF cables: cubic in bending, as Bernoulli beams, but cubic along the axis too and without rotary inertia, so that
-frequencies agree to what the mesh leaves."""
+Beams are ANCF cables: cubic in bending, as Bernoulli beams, but cubic along the axis too, so that frequencies agree to what the
+mesh leaves. They have no rotary inertia: where it counts, a mass matrix beside the cable brings it."""
 
 import json
 import math
@@ -57,10 +57,27 @@ def build(mbs, frame):
                 visualization=VObjectANCFCable2D(show=False),
             )
         )
+        if beam["rotary_inertia"]:
+            matrix = beam["rho"] * beam["Iz"] * rotary(length, along[beam["nodes"][0]])
+            mbs.AddObject(ObjectGenericODE2(nodeNumbers=[nodes[n] for n in beam["nodes"]], massMatrix=matrix))
     ground = mbs.AddNode(NodePointGround(referenceCoordinates=[0.0, 0.0, 0.0]))
     for tie in frame["ties"]:
         constrain(mbs, tie, nodes, along, ground)
     mbs.Assemble()
+
+
+def rotary(l, d):
+    """Integral of the squared angle of a cubic beam along d, on x, y and slopes of both ends."""
+    across = np.kron(np.eye(4), [[-d[1], d[0]]])
+    squared = np.array(
+        [
+            [6 / (5 * l), 1 / 10, -6 / (5 * l), 1 / 10],
+            [1 / 10, 2 * l / 15, -1 / 10, -l / 30],
+            [-6 / (5 * l), -1 / 10, 6 / (5 * l), -1 / 10],
+            [1 / 10, -l / 30, -1 / 10, 2 * l / 15],
+        ]
+    )
+    return across.T @ squared @ across
 
 
 def rows_of(direction, turns):
