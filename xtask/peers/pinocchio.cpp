@@ -1,7 +1,7 @@
 // Rigid dynamics of a closed robot on Pinocchio, from joint positions, rates and accelerations that are given:
 //   legwise   inverse dynamics, each leg a chain of its own, reduced to the platform by its own small block
 //   dense     inverse dynamics, rnea of the cut tree and one solve with the passive columns of all closures
-//   ddm       constraintDynamics
+//   ddm       constraintDynamics, and the articulated-body algorithm with loops, lcaba
 // Closures are points (S; or R in a plane, of which two rows count). Header-only, so that -march=native is safe.
 
 // What Pinocchio's own build sets.
@@ -13,6 +13,7 @@
 #include <pinocchio/algorithm/constrained-dynamics.hpp>
 #include <pinocchio/algorithm/jacobian.hpp>
 #include <pinocchio/algorithm/joint-configuration.hpp>
+#include <pinocchio/algorithm/loop-constrained-aba.hpp>
 #include <pinocchio/algorithm/rnea.hpp>
 
 #include "measure.hpp"
@@ -374,6 +375,16 @@ template <int D, int N, int C> static void compare(const Robot &robot, json::arr
     };
     for (std::size_t i = 0; i < robot.states; ++i) error = std::max(error, apart(solve(i), wanted[i]));
     row(out, robot, "ddm", "Pinocchio, constraintDynamics", error, measured(robot.states, [&](std::size_t i) { keep(solve(i)); }));
+
+    pin::Data other(tree.model);
+    pin::computeJointMinimalOrdering(tree.model, other, models);
+    pin::ProximalSettings proximal(1e-12, 1e-8, 20);
+    const auto articulated = [&](std::size_t i) -> const VectorXd & {
+        return pin::lcaba(tree.model, other, q[i], v[i], tau[i], models, datas, proximal);
+    };
+    error = 0.0;
+    for (std::size_t i = 0; i < robot.states; ++i) error = std::max(error, apart(articulated(i), wanted[i]));
+    row(out, robot, "ddm", "Pinocchio, lcaba", error, measured(robot.states, [&](std::size_t i) { keep(articulated(i)); }));
 }
 
 int main(int count, char **words) {
