@@ -3,8 +3,8 @@
 #![allow(non_snake_case)]
 
 use gough::Robot;
-use gough::dynamics::{direct_dynamics, inverse_dynamics};
-use gough::kinematics::{SolveError, inverse};
+use gough::dynamics::Dynamics;
+use gough::kinematics::SolveError;
 use gough_bench::frame::frame;
 use gough_bench::rigid::{State, case, states};
 use serde_json::{Value, json};
@@ -72,7 +72,7 @@ fn time() -> Result<(), String> {
     for name in RIGID {
         let robot = robot(name)?;
         let states = states(&robot, STATES);
-        let mut solver = Solver { robot: &robot };
+        let mut solver = Solver { robot: &robot, memory: Dynamics::new(robot.model()) };
         rows.push(row(name, "idm", &states, |s| &s.efforts, |s, out| solver.efforts(s, out)));
         rows.push(row(name, "ddm", &states, |s| &s.other_td_r, |s, out| solver.accelerations(s, out)));
     }
@@ -80,25 +80,28 @@ fn time() -> Result<(), String> {
     Ok(())
 }
 
-/// The calls that are timed: from the pose of the platform, inverse geometry included. Memory that is sized once goes here.
+/// The calls that are timed: from the pose of the platform, inverse geometry included.
 struct Solver<'a> {
     robot: &'a Robot,
+    memory: Dynamics,
 }
 
 impl Solver<'_> {
     /// Efforts for the twist and acceleration of a state.
     fn efforts(&mut self, state: &State, out: &mut Vec<f64>) -> Result<(), SolveError> {
-        let model = self.robot.model();
-        let posture = inverse(model, &state.pose, self.robot.mode())?;
-        *out = inverse_dynamics(model, &posture, &state.t_r, &state.td_r)?.efforts;
+        let (model, mode) = (self.robot.model(), self.robot.mode());
+        let found = self.memory.inverse(model, &state.pose, mode, &state.t_r, &state.td_r, None)?;
+        out.clear();
+        out.extend_from_slice(found);
         Ok(())
     }
 
     /// Acceleration of the platform for the twist and the other efforts of a state.
     fn accelerations(&mut self, state: &State, out: &mut Vec<f64>) -> Result<(), SolveError> {
-        let model = self.robot.model();
-        let posture = inverse(model, &state.pose, self.robot.mode())?;
-        (*out, _) = direct_dynamics(model, &posture, &state.t_r, &state.other_efforts)?;
+        let (model, mode) = (self.robot.model(), self.robot.mode());
+        let found = self.memory.direct(model, &state.pose, mode, &state.t_r, &state.other_efforts, None)?;
+        out.clear();
+        out.extend_from_slice(found);
         Ok(())
     }
 }
