@@ -9,6 +9,7 @@ use crate::description::{
 use crate::scalar::Real;
 use crate::spatial::orientation::from_constant_rpy;
 use crate::spatial::{Inertia, Mat3, Pose, Rotation, Vec3, vec3};
+use std::ops::Add as _;
 
 /// Numbers of a body. Inside, every joint axis is z of the joint's frames F (fixed) and M (moving).
 #[derive(Clone, PartialEq, Debug)]
@@ -113,6 +114,7 @@ impl<S: Real> Numbers<S> {
             closures,
             platform: builder
                 .mass(&description.platform.mass, description.platform.modal.as_ref())
+                .add(layout.payload.map(&mut |x| S::lit(x)))
                 .seen_from(&platform),
             home,
             home_pose: Pose { R: from_constant_rpy([home[3], home[4], home[5]]), p: vec3(home[0], home[1], home[2]) },
@@ -121,7 +123,7 @@ impl<S: Real> Numbers<S> {
         if let (Some(tool), Some((_, point))) = (layout.tool, &description.platform.tool) {
             // What the platform weighs hangs at the tool point.
             let X_MB = numbers.bodies[tool].X_MB;
-            let at = Pose::translation(X_MB * builder.vector(point));
+            let at = X_MB * Pose::translation(builder.vector(point));
             numbers.bodies[tool].inertia = numbers.bodies[tool].inertia + numbers.platform.seen_from(&at);
             numbers.platform = Inertia::zero();
         }
