@@ -7,14 +7,15 @@ use common::{SIX, all_robots, numbers, random, random_pose, reference_states, ro
 use gough::Robot;
 use gough::dynamics::newton_euler::{TreeEfforts, tree_efforts};
 use gough::dynamics::{
-    Conditions, Dynamics, InverseDynamics, Share, Sign, active_model, direct_dynamics, direct_dynamics_under,
-    inverse_dynamics, inverse_dynamics_under, joint_reactions, platform_model,
+    Conditions, Dynamics, InverseDynamics, Share, Sign, active_model, direct_derivatives, direct_dynamics,
+    direct_dynamics_under, inverse_derivatives, inverse_dynamics, inverse_dynamics_under, joint_reactions,
+    platform_model,
 };
 use gough::kinematics::jacobians::{Redundancy, matrices_at};
 use gough::kinematics::motion::{Motion, move_bodies};
 use gough::kinematics::{Posture, SolveError, inverse};
 use gough::linalg::dense::{Matrix, svd};
-use gough::model::{CoordId, Node};
+use gough::model::{CoordId, Model, Node};
 use gough::spatial::{Inertia, Mat3, Pose, Wrench, vec3};
 use rand::RngExt;
 
@@ -241,6 +242,11 @@ fn loads_do_work() {
             for node in [Node::Platform, Node::Body(gough::model::Id::new(1))] {
                 let conditions = Conditions { loads: vec![(node, push)], ..Conditions::default() };
                 let loaded = inverse_dynamics_under(model, posture, twist, td, &conditions).unwrap();
+                // The path without allocation knows loads too.
+                let mut memory = Dynamics::new(model);
+                conditions.put(&mut memory.efforts);
+                let fast = memory.inverse(model, posture.pose(), posture.mode(), twist, td, None).unwrap();
+                close(fast, &loaded.efforts, 1e-8, robot.name());
                 let V = match node {
                     Node::Body(b) => found.motion.V_WB[b],
                     _ => found.motion.V_WE,
@@ -365,6 +371,84 @@ fn the_model_on_active_joints_gives_the_same_efforts() {
             let qdd: Vec<f64> = model.topology().active.iter().map(|c| found.motion.accels[*c]).collect();
             let tau: Vec<f64> = on_joints.M.apply(&qdd).iter().zip(&on_joints.c).map(|(a, b)| a + b).collect();
             close(&tau, &found.efforts, 1e-8, robot.name());
+        }
+    }
+}
+
+/// Derivatives by dual numbers are slopes of the answers.
+#[test]
+fn derivatives_are_slopes() {
+    for robot in all_robots() {
+        let model = robot.model();
+        let conditions = Conditions { friction: Some(Sign::Smooth(0.1)), ..Conditions::default() };
+        for State { posture, t, td, found } in &states(&robot, 2, 70) {
+            let n = t.len();
+            let rows = found.efforts.len();
+            let h = 1e-6;
+            let efforts = |model: &Model<f64>, X: &Pose<f64>, t: &[f64], td: &[f64]| {
+                let posture = inverse(model, X, posture.mode()).ok()?;
+                Some(inverse_dynamics_under(model, &posture, t, td, &conditions).ok()?.efforts_with_friction)
+            };
+            let moved = |list: &[f64], k: usize, s: f64| {
+                let mut list = list.to_vec();
+                list[k] += s;
+                list
+            };
+            let platform = &model.topology().platform;
+            let shifted = |k: usize, s: f64| {
+                let mut X = *posture.pose();
+                let c = platform.independent[k].index();
+                if c < 3 {
+                    X.p[c] += s;
+                } else {
+                    let mut axis = vec3(0.0, 0.0, 0.0);
+                    axis[c - 3] = 1.0;
+                    X.R = gough::spatial::orientation::from_axis_angle(axis, s) * X.R;
+                }
+                X
+            };
+            let X = *posture.pose();
+            let d = inverse_derivatives(model, posture, t, td, &conditions).unwrap();
+            let slope = |f: &dyn Fn(f64) -> Option<Vec<f64>>| {
+                let (a, b) = (f(h)?, f(-h)?);
+                Some(a.iter().zip(&b).map(|(a, b)| (a - b) / (2.0 * h)).collect::<Vec<f64>>())
+            };
+            let same = |found: &gough::linalg::small::Dense<f64>, k: usize, wanted: Option<Vec<f64>>, what: &str| {
+                let Some(wanted) = wanted else { return };
+                let column: Vec<f64> = (0..found.rows).map(|i| found.at(i, k)).collect();
+                let scale = wanted.iter().fold(1.0_f64, |m, x| m.max(x.abs()));
+                for (a, b) in column.iter().zip(&wanted) {
+                    let size = found.data.iter().fold(scale, |m, x| m.max(x.abs()));
+                    assert!((a - b).abs() < 3e-5 * size, "{} {what} {k}: {column:?} {wanted:?}", robot.name());
+                }
+            };
+            for k in 0..n {
+                if platform.dependent.is_empty() {
+                    same(&d.pose, k, slope(&|s| efforts(model, &shifted(k, s), t, td)), "pose");
+                }
+                same(&d.twist, k, slope(&|s| efforts(model, &X, &moved(t, k, s), td)), "twist");
+                same(&d.given, k, slope(&|s| efforts(model, &X, t, &moved(td, k, s))), "acceleration");
+            }
+            for k in 0..model.parameters().len() {
+                let other = |s: f64| model.with_values(&moved(&model.numbers().parameters, k, s));
+                same(&d.parameters, k, slope(&|s| efforts(&other(s), &X, t, td)), "parameter");
+            }
+            // Forwards, at the efforts found.
+            let tau = &found.efforts;
+            let accel = |X: &Pose<f64>, t: &[f64], tau: &[f64]| {
+                let posture = inverse(model, X, posture.mode()).ok()?;
+                Some(direct_dynamics_under(model, &posture, t, tau, &conditions).ok()?.0)
+            };
+            let Ok(d) = direct_derivatives(model, posture, t, tau, &conditions) else { continue };
+            for k in 0..n {
+                if platform.dependent.is_empty() {
+                    same(&d.pose, k, slope(&|s| accel(&shifted(k, s), t, tau)), "ddm pose");
+                }
+                same(&d.twist, k, slope(&|s| accel(&X, &moved(t, k, s), tau)), "ddm twist");
+            }
+            for k in 0..rows {
+                same(&d.given, k, slope(&|s| accel(&X, t, &moved(tau, k, s))), "ddm efforts");
+            }
         }
     }
 }

@@ -3,6 +3,7 @@
 use super::newton_euler::Sign;
 use super::reduction::Efforts;
 use crate::model::Node;
+use crate::scalar::Real;
 use crate::spatial::Wrench;
 
 /// The conditions of a question.
@@ -31,14 +32,14 @@ pub enum Share {
 
 impl Conditions {
     /// Loads into the memory of a computation; those on the base do nothing.
-    pub(super) fn put(&self, out: &mut Efforts<f64>) {
-        out.load = Wrench::zero();
-        out.loads.values_mut().for_each(|F| *F = Wrench::zero());
+    pub fn put<S: Real>(&self, out: &mut Efforts<S>) {
+        out.unload();
         for (node, F) in &self.loads {
+            let F = F.map(&mut |x| S::lit(x));
             match node {
                 Node::World => {}
-                Node::Platform => out.load = out.load + *F,
-                Node::Body(b) => out.loads[*b] = out.loads[*b] + *F,
+                Node::Platform => out.load = out.load + F,
+                Node::Body(b) => out.load_body(*b, F),
             }
         }
     }

@@ -146,6 +146,14 @@ impl<S: Real> Drives<S> {
             }
         }
     }
+
+    /// Efforts of the drives that the platform does not feel, once the others are known.
+    pub fn add_unfelt(&mut self, from: &Efforts<S>) {
+        for free in &from.unfelt {
+            self.efforts[free.drive] =
+                self.felt.iter().fold(free.needs, |sum, k| sum - free.gives[*k] * self.efforts[*k]);
+        }
+    }
 }
 
 impl Drives<f64> {

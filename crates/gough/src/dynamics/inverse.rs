@@ -9,7 +9,7 @@ use super::share::{Internal, internal, share};
 use crate::kinematics::motion::{Motion, move_bodies};
 use crate::kinematics::{Kind, Positions, Posture, SolveError};
 use crate::linalg::dense::{Matrix, svd};
-use crate::linalg::small::Dense;
+use crate::linalg::small::{Dense, PivotOrder};
 use crate::model::{Model, Node};
 use crate::spatial::Wrench;
 
@@ -127,6 +127,17 @@ impl Moved {
         Ok(Self { pos, motion, efforts, drives: Drives::new(model) })
     }
 
+    /// The order of elimination of the drives; a refusal where they do not hold the platform.
+    pub(super) fn order(&mut self, model: &Model<f64>, friction: Option<Sign>) -> Result<PivotOrder, SolveError> {
+        reduce(model, friction, &mut self.pos, &mut self.motion, &mut self.efforts);
+        let freedoms = Freedoms::of(model, &self.motion);
+        self.drives.project(&self.efforts, &freedoms);
+        self.drives.order().ok_or_else(|| match self.drives.lost_motion() {
+            Some(t_r) => SolveError::Uncontrolled { motion: freedoms.up(&t_r) },
+            None => SolveError::Singular { leg: None, kind: Kind::Type2 },
+        })
+    }
+
     /// Efforts of the drives.
     fn drive(
         &mut self,
@@ -134,15 +145,7 @@ impl Moved {
         friction: Option<Sign>,
         conditions: &Conditions,
     ) -> Result<Vec<f64>, SolveError> {
-        reduce(model, friction, &mut self.pos, &mut self.motion, &mut self.efforts);
-        let freedoms = Freedoms::of(model, &self.motion);
-        self.drives.project(&self.efforts, &freedoms);
-        let Some(order) = self.drives.order() else {
-            return Err(match self.drives.lost_motion() {
-                Some(t_r) => SolveError::Uncontrolled { motion: freedoms.up(&t_r) },
-                None => SolveError::Singular { leg: None, kind: Kind::Type2 },
-            });
-        };
+        let order = self.order(model, friction)?;
         self.drives.solve(&order);
         let mut efforts = self.drives.efforts.clone();
         if self.drives.is_redundant() {
@@ -154,15 +157,9 @@ impl Moved {
                 return Err(SolveError::BeyondEffort { drives });
             }
         }
-        if self.drives.felt.len() < efforts.len() {
-            // Drives that the platform does not feel hold what the motion of their own leg asks of them.
-            let all = reactions(model, &mut self.pos, &mut self.motion, conditions, friction, &efforts);
-            for (k, c) in model.topology().active.iter().enumerate() {
-                if !self.drives.felt.contains(&k) {
-                    efforts[k] = all.efforts[*c];
-                }
-            }
-        }
+        self.drives.efforts.clone_from(&efforts);
+        self.drives.add_unfelt(&self.efforts);
+        efforts.clone_from(&self.drives.efforts);
         Ok(efforts)
     }
 }

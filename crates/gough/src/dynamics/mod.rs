@@ -5,6 +5,7 @@
 //! the platform lacks is what the drives must give ([`drives`]).
 
 mod conditions;
+mod derivatives;
 mod direct;
 pub mod drives;
 pub mod inertia;
@@ -16,6 +17,7 @@ mod share;
 mod state;
 
 pub use conditions::{Conditions, Share};
+pub use derivatives::{Derivatives, direct_derivatives, inverse_derivatives};
 pub use direct::{RobotModel, active_model, direct_dynamics, direct_dynamics_under, platform_model};
 pub use inverse::{InverseDynamics, inverse_dynamics, inverse_dynamics_under, joint_reactions};
 pub use newton_euler::Sign;
