@@ -80,6 +80,33 @@ pub fn solve_spd(a: &Matrix, b: &[f64]) -> Option<Vec<f64>> {
     x.iter().all(|v| v.is_finite()).then_some(x)
 }
 
+/// Eigenvalues of a symmetric matrix, ascending; `None` where a number is not finite.
+pub fn symmetric_eigenvalues(a: &Matrix) -> Option<Vec<f64>> {
+    if !is_finite(a) {
+        return None;
+    }
+    a.self_adjoint_eigenvalues(Side::Lower).ok()
+}
+
+/// Eigenvalues, ascending, and eigenvectors (columns, `Vᵀ M V = 1`) of `K v = λ M v` for a positive definite `M`; `None` when
+/// it is not.
+pub fn generalised_eigen(K: &Matrix, M: &Matrix) -> Option<(Vec<f64>, Matrix)> {
+    if !is_finite(K) || !is_finite(M) {
+        return None;
+    }
+    let factor = M.llt(Side::Lower).ok()?;
+    let L = factor.L();
+    // A = L⁻¹ K L⁻ᵀ
+    let mut A = K.clone();
+    L.solve_lower_triangular_in_place(A.as_mut());
+    let mut A = A.transpose().to_owned();
+    L.solve_lower_triangular_in_place(A.as_mut());
+    let eigen = A.self_adjoint_eigen(Side::Lower).ok()?;
+    let mut V = eigen.U().to_owned();
+    L.transpose().solve_upper_triangular_in_place(V.as_mut());
+    Some((eigen.S().column_vector().iter().copied().collect(), V))
+}
+
 /// The `x` that minimises `|A x - b|` for a tall matrix of full rank.
 pub fn least_squares(a: &Matrix, b: &[f64]) -> Vec<f64> {
     let rhs = Mat::from_fn(b.len(), 1, |i, _| b[i]);
