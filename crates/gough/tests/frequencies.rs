@@ -7,7 +7,7 @@ use common::{numbers, robot};
 use gough::Robot;
 use gough::elastodynamics::{Actuators, ElasticModel, ElasticPlan, assemble};
 use gough::kinematics::{Posture, inverse};
-use gough::linalg::dense::{Matrix, generalised_eigen};
+use gough::linalg::dense::{Matrix, generalized_eigen};
 use gough::spatial::orientation::from_rpy;
 use gough::spatial::{Pose, vec3};
 use serde_json::Value;
@@ -21,7 +21,7 @@ fn dense_frequencies(robot: &Robot, posture: &Posture, actuators: Actuators) -> 
     assemble(model, &elastic, posture.positions(), &mut data);
     let (K, M) = (data.K.dense(), data.M.dense());
     let of = |A: &gough::linalg::small::Dense<f64>| Matrix::from_fn(A.rows, A.cols, |i, j| A.at(i, j));
-    let (values, _) = generalised_eigen(&of(&K), &of(&M)).unwrap();
+    let (values, _) = generalized_eigen(&of(&K), &of(&M)).unwrap();
     values.iter().map(|v| v.sqrt() / std::f64::consts::TAU).collect()
 }
 

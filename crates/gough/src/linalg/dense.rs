@@ -88,23 +88,22 @@ pub fn symmetric_eigenvalues(a: &Matrix) -> Option<Vec<f64>> {
     a.self_adjoint_eigenvalues(Side::Lower).ok()
 }
 
-/// Eigenvalues, ascending, and eigenvectors (columns, `Vᵀ M V = 1`) of `K v = λ M v` for a positive definite `M`; `None` when
-/// it is not.
-pub fn generalised_eigen(K: &Matrix, M: &Matrix) -> Option<(Vec<f64>, Matrix)> {
-    if !is_finite(K) || !is_finite(M) {
+/// Eigenvalues, ascending, and vectors (columns, `xᵀMx = 1`) of `K x = λ M x` for symmetric K and positive definite M; `None`
+/// when M is not. The slow and simple road: [`super::arrow`] is the fast one.
+pub fn generalized_eigen(k: &Matrix, m: &Matrix) -> Option<(Vec<f64>, Matrix)> {
+    if !is_finite(k) || !is_finite(m) {
         return None;
     }
-    let factor = M.llt(Side::Lower).ok()?;
-    let L = factor.L();
-    // A = L⁻¹ K L⁻ᵀ
-    let mut A = K.clone();
-    L.solve_lower_triangular_in_place(A.as_mut());
-    let mut A = A.transpose().to_owned();
-    L.solve_lower_triangular_in_place(A.as_mut());
-    let eigen = A.self_adjoint_eigen(Side::Lower).ok()?;
-    let mut V = eigen.U().to_owned();
-    L.transpose().solve_upper_triangular_in_place(V.as_mut());
-    Some((eigen.S().column_vector().iter().copied().collect(), V))
+    let llt = m.llt(Side::Lower).ok()?;
+    let l = llt.L();
+    let mut c = k.clone();
+    l.solve_lower_triangular_in_place(c.as_mut());
+    let mut c = c.transpose().to_owned();
+    l.solve_lower_triangular_in_place(c.as_mut());
+    let eigen = c.self_adjoint_eigen(Side::Lower).ok()?;
+    let mut x = eigen.U().to_owned();
+    l.transpose().solve_upper_triangular_in_place(x.as_mut());
+    Some((eigen.S().column_vector().iter().copied().collect(), x))
 }
 
 /// The `x` that minimises `|A x - b|` for a tall matrix of full rank.
