@@ -3,12 +3,12 @@
 //! Frames are described in axes that go with the legs, so that most beams look the same at every posture. What does not
 //! change is added up once; a posture renews only the blocks that a joint turns.
 
-use super::arrow::Arrow;
 use super::beam::Block;
 use super::closing::{closing_matrix, constraints};
 use super::numbers::{Column, ElasticNumbers, ElementNumbers};
 use super::plan::{Cluster, ElasticPlan, Element, Part, Variable};
 use crate::kinematics::Positions;
+use crate::linalg::arrow::Arrow;
 use crate::linalg::small::Dense;
 use crate::model::Model;
 use crate::scalar::Real;

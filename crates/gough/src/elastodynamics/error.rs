@@ -36,13 +36,23 @@ pub enum ElasticError {
         /// How many.
         coordinates: usize,
     },
-    /// Nothing that moves has mass.
-    NoMass,
+    /// Something has neither mass nor stiffness.
+    Loose {
+        /// What.
+        what: String,
+    },
+    /// A number of the model is not finite.
+    NotFinite {
+        /// Where.
+        what: String,
+    },
     /// The mass matrix is not positive: some body has a negative inertia in a direction it moves in.
     NegativeMass {
         /// What moves most in that direction.
         what: String,
     },
+    /// A leg moves freely while the platform is held, so that it cannot be reduced.
+    NotReducible,
     /// The eigenvalues were not found.
     NotConverged,
 }
@@ -58,8 +68,10 @@ impl ElasticError {
             ElasticError::CoupledAcross { .. } => "coupled-across",
             ElasticError::NotPlanar { .. } => "not-planar",
             ElasticError::TooLarge { .. } => "too-large",
-            ElasticError::NoMass => "no-mass",
+            ElasticError::Loose { .. } => "loose",
+            ElasticError::NotFinite { .. } => "not-finite",
             ElasticError::NegativeMass { .. } => "negative-mass",
+            ElasticError::NotReducible => "not-reducible",
             ElasticError::NotConverged => "not-converged",
         }
     }
@@ -110,10 +122,19 @@ impl fmt::Display for ElasticError {
                 "{coordinates} elastic coordinates are more than {}; use fewer `elements`",
                 super::plan::MOST_COORDINATES
             ),
-            ElasticError::NoMass => f.write_str("nothing that moves has mass; give bodies a mass or a density"),
+            ElasticError::Loose { what } => {
+                write!(f, "{what} has neither mass nor stiffness; give a body there a mass, or a joint a stiffness")
+            }
+            ElasticError::NotFinite { what } => {
+                write!(f, "the matrices have a number that is not finite at {what}; look at the data of that body")
+            }
             ElasticError::NegativeMass { what } => {
                 write!(f, "the inertia is not positive where {what} moves; look at the mass data of that body")
             }
+            ElasticError::NotReducible => f.write_str(
+                "a leg moves freely while the platform is held, or the robot has free motions: it cannot be reduced; \
+                 leave --reduce out",
+            ),
             ElasticError::NotConverged => f.write_str("the natural frequencies did not converge"),
         }
     }

@@ -2,7 +2,6 @@
 //!
 //! A plan says where the robot is rigid and where it bends ([`plan`]); [`assemble`] gives stiffness and mass as block arrows.
 
-mod arrow;
 pub mod assemble;
 pub mod beam;
 mod closing;
@@ -11,8 +10,12 @@ pub mod modal;
 pub mod numbers;
 pub mod plan;
 mod planar;
+mod reduce;
+pub mod relative;
+mod vibration;
 
-pub use arrow::{Arrow, ArrowLeg};
 pub use assemble::{ElasticData, ElasticModel, assemble};
 pub use error::ElasticError;
 pub use plan::{Actuators, ElasticPlan};
+pub use reduce::Reduced;
+pub use vibration::{Frequency, SAME_FREQUENCY, Sensitivity, Shares, Store, Vibration, groups};

@@ -272,6 +272,24 @@ impl ElasticPlan {
         first + cluster.offset
     }
 
+    /// What a variable is, in words.
+    pub fn variable_name<S: crate::scalar::Real>(&self, model: &Model<S>, v: Variable) -> String {
+        let t = model.topology();
+        match v {
+            Variable::Root(f, k) => {
+                let component = ["ux", "uy", "uz", "rx", "ry", "rz"][k];
+                let place = match self.frames[f].place {
+                    Place::Node(b, n) => format!("{}[{n}]", t.bodies[b].name),
+                    place => t.node_name(place.host()).to_owned(),
+                };
+                format!("{place}.{component}")
+            }
+            Variable::Joint(c) => format!("q{}", t.coords[c].name),
+            Variable::Cut(c, k) => format!("{}.{}", t.closures[c].name, k + 1),
+            Variable::Mode(h, k) => format!("mode {} of {}", k + 1, t.node_name(h.node())),
+        }
+    }
+
     /// Plan at a posture, which decides only which variables loops of rigid bodies eliminate.
     pub fn new(model: &Model<f64>, actuators: Actuators, pos: &Positions<f64>) -> Result<Self, ElasticError> {
         let mut builder = Builder::new(model, actuators)?;
@@ -491,10 +509,10 @@ impl<'m> Builder<'m> {
             arms: self.arms.clone(),
             planar,
         };
+        number_slots(&mut plan);
         if planar {
             super::planar::check(self.model, &plan, pos)?;
         }
-        number_slots(&mut plan);
         super::closing::choose(self.model, &mut plan, pos);
         self.place(&mut plan);
         match plan.coordinates() {
