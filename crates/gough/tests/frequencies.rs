@@ -5,6 +5,7 @@ mod common;
 
 use common::{compile, numbers, robot};
 use gough::Robot;
+use gough::description::Options;
 use gough::dynamics::platform_model;
 use gough::elastodynamics::beam::{BeamData, BeamElement};
 use gough::elastodynamics::relative::{RelativePlan, relative_matrices};
@@ -193,20 +194,24 @@ fn relative_coordinates_agree_on_other_robots() {
 
 #[test]
 fn the_refined_navaro_is_what_its_data_give() {
-    // 0.3 kg at B, C, D, E and 2000 N m/rad at both clutches of each leg; another program gives these. The calculated
-    // values of the publication are up to 8 % lower: where the masses sit is not published.
     let robot = robot("navaro-refined");
-    let found = all(&robot, robot.home(), Actuators::Elastic);
-    assert_eq!(found.len(), 96);
-    let wanted = [19.72, 19.72, 21.10, 42.24, 42.24, 44.15, 45.70, 73.32, 73.32, 74.27, 81.47];
-    for (f, w) in found.iter().zip(wanted) {
-        assert!((f - w).abs() < 0.01, "{f} {w}");
+    let data = reference("navaro-refined");
+    let mut farthest: f64 = 0.0;
+    for p in data["poses"].as_array().unwrap() {
+        let pose = planar_pose(0.0, 0.0, p["pose"]["phi"].as_f64().unwrap());
+        let found = all(&robot, &posture(&robot, &pose), Actuators::Elastic);
+        assert_eq!(found.len(), 96);
+        // The same data in another program.
+        for (f, w) in found.iter().zip(numbers(&p["same_data_hz"])) {
+            assert!((f - w).abs() < 0.0101, "{f} {w}");
+        }
+        // The publication does not say where the masses sit: its values cannot be met better than this.
+        for printed in numbers(&p["calculated_hz"]) {
+            let nearest = found.iter().map(|f| (f / printed - 1.0).abs()).fold(f64::INFINITY, f64::min);
+            farthest = farthest.max(nearest);
+        }
     }
-    let printed = [19.25, 20.43, 40.25, 43.16, 44.10, 67.94, 68.81, 79.79];
-    for p in printed {
-        let nearest = found.iter().map(|f| (f / p - 1.0).abs()).fold(f64::INFINITY, f64::min);
-        assert!(nearest < 0.10, "{p}: {nearest}");
-    }
+    assert!((0.05..0.10).contains(&farthest), "{farthest}");
 }
 
 /// Frequencies of `n` elements over a length, with coordinates of the first and last node taken away.
@@ -499,4 +504,95 @@ fn free_drives_leave_one_free_motion_per_degree_of_freedom() {
     let f = v.all().unwrap();
     assert_eq!(f.len(), 11);
     assert!(f[..2].iter().all(|f| f.hz == 0.0) && f[2].hz > 1.0, "{f:?}");
+}
+
+/// A hexapod whose platform is a modal body of seven nodes and three modes, with their generalised stiffness.
+fn flexible_platform(stiffness: f64) -> Robot {
+    let vertex = |k: usize| {
+        let (s, c) = (f64::from(u8::try_from(k).unwrap()) * PI / 3.0 - 2.0 * PI / 3.0).sin_cos();
+        [0.5 * c, 0.5 * s, 0.0]
+    };
+    let nodes: Vec<[f64; 3]> = (0..6).map(vertex).chain([[0.05, -0.02, 0.1]]).collect();
+    let masses: Vec<f64> = (0..7).map(|k| 8.0 + f64::from(k)).collect();
+    // Smooth displacement fields, with rotations that are half their curl.
+    let field = |m: usize, p: &[f64; 3]| -> ([f64; 3], [f64; 3]) {
+        let [x, y, z] = *p;
+        match m {
+            0 => ([0.0, 0.0, x * x - y * y], [-y, -x, 0.0]),
+            1 => ([0.2 * y, 0.0, x * y], [0.5 * x, -0.5 * y, -0.1]),
+            _ => ([x * y, 0.3 * x * x, z + 0.1 * x], [0.0, -0.05, 0.5 * (0.6 * x - x)]),
+        }
+    };
+    let modes: Vec<Value> = (0..3)
+        .map(|m| {
+            let shape: Vec<[f64; 3]> = nodes.iter().map(|p| field(m, p).0).collect();
+            serde_json::json!({ "stiffness": stiffness * (1.0 + m as f64), "displacement": shape })
+        })
+        .collect();
+    let point = |k: usize| {
+        let of = |part: usize| -> Vec<[f64; 3]> {
+            (0..3).map(|m| if part == 0 { field(m, &nodes[k]).0 } else { field(m, &nodes[k]).1 }).collect()
+        };
+        serde_json::json!({ "position": nodes[k], "displacement": of(0), "rotation": of(1) })
+    };
+    let points: serde_json::Map<String, Value> = (0..6).map(|k| (format!("p{}", k + 1), point(k))).collect();
+    let json = serde_json::json!({ "nodes": nodes, "masses": masses, "modes": modes, "points": points }).to_string();
+    let mut text = gough::robots::text("gough-stewart").unwrap().to_owned();
+    let from = text.find("[platform]").unwrap();
+    let to = from + text[from..].find("[template").unwrap();
+    text.replace_range(from..to, "[platform]\ncoordinates = \"spatial\"\nmodal = { file = \"plate.json\" }\n");
+    let side = "frame = { rpy = [0, 0, \"angle\"] }, point = [\"rp\", 0, 0]";
+    assert!(text.contains(side) && text.contains("drive = { rotor"));
+    text = text.replace(side, "point = \"p{leg}\"").replace("drive = { rotor", "drive = { stiffness = 3e6, rotor");
+    let files = |_: &str| Ok(json.clone());
+    let options = Options { files: &files, ..Options::default() };
+    Robot::from_toml("flexible-platform", &text, &options, None).unwrap_or_else(|e| panic!("{e}"))
+}
+
+#[test]
+fn a_modal_platform_is_the_same_on_both_roads_and_rigid_when_stiff() {
+    let robot = flexible_platform(4e4);
+    let plan = RelativePlan::new(robot.model(), Actuators::Elastic, robot.home().positions()).unwrap();
+    let m = relative_matrices(robot.model(), &plan, robot.home().positions());
+    let (values, _) = generalized_eigen(&dense(&m.K), &dense(&m.M)).unwrap();
+    let soft = all(&robot, robot.home(), Actuators::Elastic);
+    assert_eq!(soft.len(), 9);
+    close(&hz(&values), &soft, 1e-8, "modal platform");
+    let stiff = flexible_platform(4e13);
+    let found = all(&stiff, stiff.home(), Actuators::Elastic);
+    let wanted = rigid_with_drives(&stiff, stiff.home(), 3e6);
+    close(&found[..6], &wanted, 1e-6, "stiff platform");
+    assert!(soft[0] < 0.99 * wanted[0], "the modes take part: {} {}", soft[0], wanted[0]);
+}
+
+#[test]
+fn a_mode_followed_along_a_line_keeps_its_shape_through_crossings() {
+    use gough::analysis::map::{Quantity, map};
+    use gough::analysis::{FrequencyOf, Region, Span};
+    use gough::description::Coordinate;
+    let robot = robot("navaro");
+    // The symmetric pose in the middle: two branches cross there.
+    let spans = vec![Span { coordinate: Coordinate::Y, low: -0.1, high: 0.1, count: 81 }];
+    let region = Region::new(robot.model(), spans, &planar_pose(0.0, 0.0, -PI / 3.0)).unwrap();
+    let ask = |number: usize, followed: bool| {
+        let of = FrequencyOf { number, actuators: Actuators::Locked, followed };
+        let found = map(robot.model(), robot.mode(), &region, &Quantity::Frequency(of), &|_| true);
+        let values: Vec<f64> = found.values.iter().map(|v| v.unwrap()).collect();
+        (values, found.frequencies.unwrap())
+    };
+    let ([one, two], [low, high]) = ([ask(1, true), ask(2, true)], [ask(1, false), ask(2, false)]);
+    let kink = |v: &[f64]| v.windows(3).map(|w| (w[0] - 2.0 * w[1] + w[2]).abs()).fold(0.0, f64::max);
+    assert!(
+        kink(&one.0) < 0.1 * kink(&low.0) && kink(&two.0) < 0.1 * kink(&high.0),
+        "{} {}",
+        kink(&one.0),
+        kink(&low.0)
+    );
+    for k in 0..81 {
+        let (a, b) = (one.0[k].min(two.0[k]), one.0[k].max(two.0[k]));
+        assert!((a - low.0[k]).abs() < 1e-9 && (b - high.0[k]).abs() < 1e-9, "{k}");
+    }
+    assert_eq!(one.1.uncertain, 0);
+    let (hz, node) = one.1.lowest.unwrap();
+    assert!((hz - low.0[node]).abs() < 1e-9 && low.0.iter().all(|f| *f >= hz - 1e-9));
 }

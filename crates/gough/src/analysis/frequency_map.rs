@@ -100,8 +100,9 @@ fn spine(model: &Model<f64>, mode: &WorkingMode, region: &Region) -> Option<(usi
         (0..lines).filter(|line| inverse(model, &node(*line), mode).is_ok()).count()
     };
     let counts: Vec<usize> = (0..across).collect::<Vec<_>>().par_iter().map(reach).collect();
-    // Among equals the middle one, a little off so that symmetric robots do not start where frequencies are double.
-    let middle = across / 3;
+    // A line starts at its first node. Of equal columns of an area one near the middle, a little off it, so that symmetric
+    // robots do not start where frequencies are double.
+    let middle = if lines == 1 { 0 } else { across / 3 };
     let column = (0..across).max_by_key(|k| (counts[*k], std::cmp::Reverse(k.abs_diff(middle))))?;
     let posture =
         (0..lines).find_map(|line| inverse(model, &region.pose(&region.point(line * across + column)), mode).ok())?;

@@ -40,11 +40,14 @@ struct Touched {
     tip: Vec<usize>,
 }
 
-/// A block of an element: the element, and which of its ends.
+/// A block of an element: which of its ends, their frames (none for springs and rotors, which look at a variable) and
+/// clusters.
 #[derive(Clone, Copy, PartialEq, Debug)]
 struct Term {
     element: usize,
     ends: [usize; 2],
+    frames: [Option<usize>; 2],
+    clusters: [usize; 2],
 }
 
 /// Memory of one computation, and its result.
@@ -93,14 +96,14 @@ impl<S: Real> ElasticModel<S> {
         }
         let (mut data, mut moving) = (elastic.data(), Vec::new());
         for term in terms(plan) {
-            if term_frames(plan, term).into_iter().flatten().all(|f| is_fixed(plan, f)) {
+            if term.frames.into_iter().flatten().all(|f| is_fixed(plan, f)) {
                 add_term(&elastic, term, &mut data);
             } else {
                 moving.push(term);
             }
         }
         (elastic.K, elastic.M) = (data.K, data.M);
-        let used = |f: &usize| moving.iter().any(|t| term_frames(plan, *t).contains(&Some(*f)));
+        let used = |f: &usize| moving.iter().any(|t| t.frames.contains(&Some(*f)));
         elastic.frames = (1..plan.frames.len()).filter(|f| used(f) && !is_fixed(plan, *f)).collect();
         elastic.touched = touched(plan, &moving);
         elastic.moving = moving;
@@ -143,7 +146,6 @@ impl<S: Real> ElasticModel<S> {
 
 /// Stiffness and mass at a posture whose bodies are posed.
 pub fn assemble<S: Real>(model: &Model<S>, elastic: &ElasticModel<S>, pos: &Positions<S>, data: &mut ElasticData<S>) {
-    let plan = &*elastic.plan;
     restore(&elastic.touched, &elastic.K, &mut data.K);
     restore(&elastic.touched, &elastic.M, &mut data.M);
     close_loops(model, elastic, pos, data);
@@ -151,7 +153,6 @@ pub fn assemble<S: Real>(model: &Model<S>, elastic: &ElasticModel<S>, pos: &Posi
         frame_columns(model, elastic, f, pos, data);
     }
     for term in &elastic.moving {
-        debug_assert!(term.element < plan.elements.len());
         add_term(elastic, *term, data);
     }
 }
@@ -239,40 +240,36 @@ fn is_fixed(plan: &ElasticPlan, f: usize) -> bool {
     cluster.variables.is_empty() || (frame.constant && cluster.loops.is_empty() && cluster.root.is_some())
 }
 
-/// Blocks of all elements.
+/// Blocks of all elements that move.
 fn terms(plan: &ElasticPlan) -> Vec<Term> {
     let mut list = Vec::new();
     for (element, e) in plan.elements.iter().enumerate() {
         let ends: &[[usize; 2]] = if let Element::Beam { .. } = e { &[[0, 0], [1, 0], [1, 1]] } else { &[[0, 0]] };
-        list.extend(ends.iter().map(|ends| Term { element, ends: *ends }));
+        list.extend(ends.iter().filter_map(|ends| term(plan, element, *ends)));
     }
-    list.retain(|t| term_clusters(plan, *t).iter().all(|c| c.is_some_and(|c| !plan.clusters[c].variables.is_empty())));
     list
 }
 
-/// Frames of the two sides of a block; none for springs and rotors, which look at a variable.
-fn term_frames(plan: &ElasticPlan, t: Term) -> [Option<usize>; 2] {
-    match plan.elements[t.element] {
-        Element::Beam { ends, .. } => t.ends.map(|e| Some(ends[e])),
+/// One block; none where an end does not move.
+fn term(plan: &ElasticPlan, element: usize, ends: [usize; 2]) -> Option<Term> {
+    let moves = |c: &usize| *c != usize::MAX && !plan.clusters[*c].variables.is_empty();
+    let of_frames = |frames: [usize; 2]| {
+        let clusters = frames.map(|f| plan.frames[f].cluster);
+        clusters.iter().all(moves).then_some(Term { element, ends, frames: frames.map(Some), clusters })
+    };
+    match plan.elements[element] {
+        Element::Beam { ends: nodes, .. } => of_frames(ends.map(|e| nodes[e])),
         Element::Rigid { frame, .. }
         | Element::Lump { frame, .. }
         | Element::Modal { frame, .. }
-        | Element::Load { frame } => [Some(frame); 2],
-        // In a cluster with loops what a joint does is no constant.
+        | Element::Load { frame } => of_frames([frame; 2]),
         Element::Spring(c) | Element::Transmission(c) | Element::Rotor(c) => {
-            let cluster = plan.clusters.iter().position(|k| k.variables.contains(&Variable::Joint(c)));
-            let loops = cluster.filter(|k| !plan.clusters[*k].loops.is_empty());
-            [loops.and_then(|k| plan.frames.iter().position(|f| f.cluster == k)); 2]
+            let cluster = plan.clusters.iter().position(|k| k.variables.contains(&Variable::Joint(c)))?;
+            // In a cluster with loops what a joint does is no constant.
+            let loops = !plan.clusters[cluster].loops.is_empty();
+            let frame = plan.frames.iter().position(|f| f.cluster == cluster).filter(|_| loops);
+            Some(Term { element, ends, frames: [frame; 2], clusters: [cluster; 2] })
         }
-    }
-}
-
-fn term_clusters(plan: &ElasticPlan, t: Term) -> [Option<usize>; 2] {
-    match plan.elements[t.element] {
-        Element::Spring(c) | Element::Transmission(c) | Element::Rotor(c) => {
-            [plan.clusters.iter().position(|k| k.variables.contains(&Variable::Joint(c))); 2]
-        }
-        _ => term_frames(plan, t).map(|f| f.map(|f| plan.frames[f].cluster).filter(|c| *c != usize::MAX)),
     }
 }
 
@@ -295,7 +292,7 @@ fn touched(plan: &ElasticPlan, moving: &[Term]) -> Touched {
     let legs = plan.sizes.0.len();
     let mut t = Touched { own: vec![Vec::new(); legs], border: vec![Vec::new(); legs], tip: Vec::new() };
     for term in moving {
-        let [Some(a), Some(b)] = term_clusters(plan, *term) else { continue };
+        let [a, b] = term.clusters;
         each_entry(plan, a, b, &mut |part, border, r, c, _, _| match (part, border) {
             (Part::Leg(leg), true) => t.border[leg].push(r * plan.sizes.1 + c),
             (Part::Leg(leg), false) => t.own[leg].push(r * plan.sizes.0[leg] + c),
@@ -321,10 +318,10 @@ fn restore<S: Real>(touched: &Touched, from: &Arrow<S>, to: &mut Arrow<S>) {
 /// Add one block of an element.
 fn add_term<S: Real>(elastic: &ElasticModel<S>, t: Term, data: &mut ElasticData<S>) {
     let plan = &*elastic.plan;
-    let [Some(a), Some(b)] = term_clusters(plan, t) else { return };
+    let [a, b] = t.clusters;
     match &elastic.numbers.elements[t.element] {
         ElementNumbers::Beam(e) => {
-            let [fa, fb] = term_frames(plan, t).map(|f| f.unwrap_or(0));
+            let [fa, fb] = t.frames.map(|f| f.unwrap_or(0));
             let [i, j] = t.ends;
             let at = Place { plan, a, b, same: i == j };
             let (left, right) = (&data.columns[fa], &data.columns[fb]);
@@ -332,7 +329,7 @@ fn add_term<S: Real>(elastic: &ElasticModel<S>, t: Term, data: &mut ElasticData<
             add(&at, left, right, |x| beam_times(&e.M[i][j], x), &mut data.product, &mut data.M);
         }
         ElementNumbers::Inertia(inertia) => {
-            let f = term_frames(plan, t)[0].unwrap_or(0);
+            let f = t.frames[0].unwrap_or(0);
             let at = Place { plan, a, b, same: true };
             let columns = &data.columns[f];
             add(&at, columns, columns, |x| inertia_times(inertia, x), &mut data.product, &mut data.M);

@@ -115,11 +115,13 @@ impl<S: Real> ElasticNumbers<S> {
         if f == 0 {
             out.clear();
         } else if frame.constant {
-            columns_from(plan, f, self.X_RF[f], out, |screw| match *screw {
+            let X_RF = self.X_RF[f];
+            columns_from(plan, f, X_RF, out, |screw| match *screw {
                 Screw::Mode(host, point, k) => {
-                    (self.X_RF[point_frame(plan, host, point)], mode_twist(model, host, point, k))
+                    let X_RP = self.X_RF[point_frame(plan, host, point)];
+                    (X_RP.inverse() * X_RF).pull(mode_twist(model, host, point, k))
                 }
-                _ => (Pose::identity(), Twist::zero()),
+                _ => Twist::zero(),
             });
         } else {
             let X_WF = self.pose(plan, f, pos);
@@ -127,8 +129,7 @@ impl<S: Real> ElasticNumbers<S> {
             let X_RF = root.map_or(X_WF, |r| self.pose(plan, r, pos).inverse() * X_WF);
             columns_from(plan, f, X_RF, out, |screw| {
                 let (X_WS, V) = self.screw(model, plan, screw, pos);
-                let X_RS = root.map_or(X_WS, |r| self.pose(plan, r, pos).inverse() * X_WS);
-                (X_RS, V)
+                (X_WS.inverse() * X_WF).pull(V)
             });
         }
     }
@@ -159,13 +160,13 @@ impl<S: Real> ElasticNumbers<S> {
     }
 }
 
-/// Motion of a frame per unit of each variable, with the frame and the screws seen from the root.
+/// Motion of a frame per unit of each variable: the frame seen from its root, and what each screw does to it.
 fn columns_from<S: Real>(
     plan: &ElasticPlan,
     f: usize,
     X_RF: Pose<S>,
     out: &mut Vec<Column<S>>,
-    screw: impl Fn(&Screw) -> (Pose<S>, Twist<S>),
+    screw: impl Fn(&Screw) -> Twist<S>,
 ) {
     let frame = &plan.frames[f];
     let cluster = &plan.clusters[frame.cluster];
@@ -175,9 +176,7 @@ fn columns_from<S: Real>(
     for (k, forward) in &frame.path {
         let link = &plan.links[*k];
         for ((_, s), slot) in link.columns.iter().zip(&link.slots) {
-            let (X_RS, V) = screw(s);
-            let V = (X_RS.inverse() * X_RF).pull(V);
-            let V = if *forward { V } else { -V };
+            let V = if *forward { screw(s) } else { -screw(s) };
             out[*slot].iter_mut().zip(V.to_array()).for_each(|(x, y)| *x += y);
         }
     }
