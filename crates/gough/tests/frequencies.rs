@@ -350,6 +350,11 @@ fn doubles_are_found_at_the_symmetric_pose_and_turned_poses_are_alike() {
     v.take(&planar_pose(0.0, 0.0, 0.0), robot.mode()).unwrap();
     v.lowest(6).unwrap();
     assert_eq!(v.groups(), [(0, 2), (2, 1), (3, 1), (4, 2)]);
+    assert_eq!(v.lowest_groups(5).unwrap().len(), 6);
+    assert_eq!(v.lowest_groups(1).unwrap().len(), 2);
+    let mut parts = v.components();
+    parts.sort_unstable();
+    assert_eq!(parts, [39, 51], "out of the plane and in it");
     let third = TAU / 3.0;
     let at = |k: f64| {
         let (s, c) = (k * third).sin_cos();

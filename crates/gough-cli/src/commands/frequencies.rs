@@ -118,10 +118,11 @@ fn count(text: &str, all: usize) -> Result<usize, Failure> {
 
 fn find(v: &mut Vibration<'_>, posture: &Posture, count: usize, arguments: &Arguments) -> Result<Found, Failure> {
     let reduced = arguments.reduce.map(|n| v.reduced(n, count)).transpose()?;
-    // A few at the lowest end are searched for, many are found together.
-    let frequencies = if 3 * count < v.modes() { v.lowest(count)? } else { &v.all_modes()?[..count] }.to_vec();
-    let groups = gough::elastodynamics::groups(&frequencies);
+    // Beyond the last one asked for, as long as it has equals: energies and slopes are those of whole groups.
+    let mut frequencies = v.lowest_groups(count)?.to_vec();
+    let groups = v.groups();
     let mut shares = v.shares();
+    frequencies.truncate(count);
     shares.truncate(count);
     let shapes = if arguments.modes { (0..count).map(|k| v.shape(k)).collect() } else { Vec::new() };
     let mut sensitivities = if arguments.sensitivity { v.sensitivities(posture.mode()) } else { Vec::new() };

@@ -1,6 +1,17 @@
 //! Stage 5: flexible bodies, stiffness and mass of the robot around a posture, natural frequencies and modes, chapter 11.
 //!
-//! A plan says where the robot is rigid and where it bends ([`plan`]); [`assemble`] gives stiffness and mass as block arrows.
+//! A plan says where the robot is rigid and where it bends ([`plan`]); [`assemble()`] gives stiffness and mass as block arrows;
+//! [`Vibration`] solves them, posture after posture.
+//!
+//! ```
+//! use gough::elastodynamics::{Actuators, Vibration};
+//!
+//! let robot = gough::robots::load("navaro").expect("shipped").expect("correct");
+//! let mut v = Vibration::new(robot.model(), robot.home(), Actuators::Locked)?;
+//! v.take(robot.home().pose(), robot.mode())?;
+//! assert!((v.lowest(5)?[0].hz - 44.10463526).abs() < 1e-7);
+//! # Ok::<(), gough::elastodynamics::ElasticError>(())
+//! ```
 
 pub mod assemble;
 pub mod beam;

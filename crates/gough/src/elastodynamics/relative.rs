@@ -2,7 +2,7 @@
 //! before it, the platform; loops closed by elimination, sections 4 to 6 and 11.
 //!
 //! This is the road of the literature. It meets the same frequencies with more coordinates and more operations, so that it
-//! serves as the second road: [`RelativeModel`] counts what is eliminated and gives the same kind of matrices.
+//! serves as the second road: [`RelativePlan`] counts what is eliminated and gives the same kind of matrices.
 
 use super::beam::ClampedBeam;
 use super::error::ElasticError;

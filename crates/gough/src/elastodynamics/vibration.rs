@@ -86,7 +86,7 @@ impl Shares {
                 None => sums.push((*store, *share)),
             }
         }
-        sums.sort_by(|a, b| b.1.total_cmp(&a.1));
+        sums.sort_by(|a, b| larger(a.1, b.1));
         sums
     }
 
@@ -99,7 +99,7 @@ impl Shares {
                 None => sums.push((name.clone(), *share)),
             }
         }
-        sums.sort_by(|a, b| b.1.total_cmp(&a.1));
+        sums.sort_by(|a, b| larger(a.1, b.1));
         sums
     }
 }
@@ -180,6 +180,33 @@ impl<'m> Vibration<'m> {
     /// Number of modes: coordinates with mass.
     pub fn modes(&self) -> usize {
         self.arrow.modes()
+    }
+
+    /// Number of modes of every part of the robot that vibrates on its own: in and out of the plane, for example.
+    pub fn components(&self) -> Vec<usize> {
+        self.arrow.component_sizes().collect()
+    }
+
+    /// The lowest natural frequencies with vectors, and those above them that equal the last: groups are whole.
+    pub fn lowest_groups(&mut self, count: usize) -> Result<&[Frequency], ElasticError> {
+        let mut asked = (count + 1).min(self.modes());
+        loop {
+            // A few at the lowest end are searched for, many are found together.
+            if 3 * asked < self.modes() {
+                self.lowest(asked)?;
+            } else {
+                asked = self.modes();
+                self.all_modes()?;
+            }
+            let last = self.groups().into_iter().find(|(first, n)| first + n >= count);
+            match last {
+                Some((first, n)) if first + n < asked || asked == self.modes() => {
+                    self.frequencies.truncate(first + n);
+                    return Ok(&self.frequencies);
+                }
+                _ => asked = (2 * asked).min(self.modes()),
+            }
+        }
     }
 
     /// Coordinates without mass, which are condensed: what each is.
@@ -449,13 +476,18 @@ impl Shares {
         let over = |x: &mut f64, sum: f64| *x = if sum > 0.0 { *x / sum } else { 0.0 };
         self.elastic.iter_mut().for_each(|e| over(&mut e.2, elastic));
         self.kinetic.iter_mut().for_each(|k| over(&mut k.1, kinetic));
-        self.sort();
     }
 
     fn sort(&mut self) {
-        self.elastic.sort_by(|a, b| b.2.total_cmp(&a.2));
-        self.kinetic.sort_by(|a, b| b.1.total_cmp(&a.1));
+        self.elastic.sort_by(|a, b| larger(a.2, b.2));
+        self.kinetic.sort_by(|a, b| larger(a.1, b.1));
     }
+}
+
+/// Larger first; shares that differ by rounding only stay in the order of the robot file.
+fn larger(a: f64, b: f64) -> std::cmp::Ordering {
+    let rounded = |x: f64| (x * 1e6).round();
+    rounded(b).total_cmp(&rounded(a))
 }
 
 fn mean(list: &[Shares]) -> Shares {
