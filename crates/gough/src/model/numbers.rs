@@ -53,6 +53,20 @@ pub struct JointNumbers<S: Real> {
     pub breakaway: [(S, S); 2],
 }
 
+impl<S: Real> JointNumbers<S> {
+    /// The same in another scalar, number by number.
+    pub fn map<T: Real>(&self, f: &mut dyn FnMut(S) -> T) -> JointNumbers<T> {
+        JointNumbers {
+            rotor: f(self.rotor),
+            viscous: f(self.viscous),
+            coulomb: f(self.coulomb),
+            stiffness: f(self.stiffness),
+            transmission: f(self.transmission),
+            breakaway: self.breakaway.map(|(beyond, decay)| (f(beyond), f(decay))),
+        }
+    }
+}
+
 /// Numbers of a flexible beam: uniform, along x of its own axes.
 #[derive(Clone, PartialEq, Debug)]
 pub struct BeamNumbers<S: Real> {

@@ -9,7 +9,12 @@ use super::symmetric::Symmetric;
 /// A column whose part outside the columns before it is smaller than this (squared, over itself) adds nothing.
 const DEPENDENT: f64 = 1e-13;
 
-/// The factor that one application is believed to take off an error before anything was seen.
+/// A μ below this fraction of the largest is rounding.
+const NOISE: f64 = 1e-14;
+
+/// The factor that one application is believed to take off an error before anything was seen: vectors of noise hold a part of
+/// every mode and follow theory; vectors that were given may lack one.
+const BELIEVED_OF_NOISE: f64 = 1e-3;
 const BELIEVED: f64 = 0.1;
 
 /// Block sizes, in registers.
@@ -49,6 +54,7 @@ pub(super) struct Block {
     pub miss: Vec<f64>,
     /// Columns from here on are new.
     new_from: usize,
+    believed: f64,
     /// The same when it was last measured.
     before: Vec<f64>,
     /// What one more application takes off an error, at least.
@@ -114,9 +120,10 @@ impl Block {
     }
 
     /// Nothing is known of the vectors, but that they are there.
-    pub fn forget(&mut self) {
+    pub fn forget(&mut self, noise: bool) {
         self.unknown(0);
         self.new_from = 0;
+        self.believed = if noise { BELIEVED_OF_NOISE } else { BELIEVED };
     }
 
     fn unknown(&mut self, from: usize) {
@@ -158,6 +165,7 @@ impl Block {
         self.clear_new(from);
         self.multiply(c, pencil);
         self.miss.fill(f64::INFINITY);
+        self.believed = BELIEVED;
         self.new_from = from;
     }
 
@@ -254,23 +262,30 @@ fn apply_of<const P: usize>(c: &Component, pencil: &Pencil, k: &Factor, block: &
 }
 
 impl Block {
-    /// Errors after an application. A vector of norm 1 in K with `μ = xᵀMx` misses `K⁻¹Mx = μx` by `zᵀKz - μ²`, squared, at
-    /// right angles to the block; the error of μ is at most that over the distance of μ to what the block leaves out
-    /// (Temple and Kato), which the smallest μ of the block stands for. Each application takes off the square of the
-    /// quotient of these μ; no more is believed than was seen from the last measurement to this one, two applications.
+    /// Errors of the vectors of the last [`Block::ritz`], after the first application that follows it. A vector of norm 1 in K
+    /// with `μ = xᵀMx` misses `K⁻¹Mx = μx` by `zᵀKz - μ²`, squared, at right angles to the block; the error of μ is at most
+    /// that over the distance of μ to what the block leaves out (Temple and Kato), which the smallest μ of the block stands
+    /// for. Each application takes off the square of the quotient of these μ; no more is believed than was seen from the
+    /// last measurement to this one.
     fn judge(&mut self, zKz: &[Quad]) {
         let last = self.mu.iter().copied().filter(|mu| *mu > 0.0).fold(f64::INFINITY, f64::min);
         for j in 0..self.mu.len() {
             let mu = self.mu[j];
             if mu > 0.0 {
                 let miss = (zKz[j / 4].as_array()[j % 4] / (mu * mu) - 1.0).abs();
-                let seen = if self.before[j].is_finite() { (miss / self.before[j]).sqrt() } else { BELIEVED };
+                let seen = if self.before[j].is_finite() { (miss / self.before[j]).sqrt() } else { self.believed };
                 self.ratio[j] = (last / mu).powi(2).max(seen).min(1.0);
                 self.before[j] = miss;
                 self.miss[j] = miss / (1.0 - last / mu);
+            } else {
+                self.miss[j] *= self.ratio[j];
             }
-            self.miss[j] *= self.ratio[j];
         }
+    }
+
+    /// The errors that [`Block::ritz`] would leave now.
+    pub fn foresee(&mut self) {
+        self.miss.iter_mut().zip(&self.ratio).for_each(|(miss, ratio)| *miss *= ratio);
     }
 
     /// Take `Y = K⁻¹ M X` as it is; μ is not known then.
@@ -320,7 +335,7 @@ fn ritz_of<const P: usize>(block: &mut Block, s: &mut Scratch) -> Option<usize> 
     sized(&mut s.q, p * P);
     gram::<P>(block.y.as_chunks().0, block.mx.as_chunks().0, s.gk.as_chunks_mut().0);
     gram::<P>(block.y.as_chunks().0, block.my.as_chunks().0, s.gm.as_chunks_mut().0);
-    let rank = s.pencil(P)?;
+    let rank = s.pencil::<P>()?;
     for (k, i) in s.order.iter().enumerate() {
         block.mu[k] = if k < rank { s.small.d[*i] } else { 0.0 };
     }
@@ -334,73 +349,99 @@ fn ritz_of<const P: usize>(block: &mut Block, s: &mut Scratch) -> Option<usize> 
 
 impl Scratch {
     /// Eigenvalues of `G_M z = μ G_K z` in `small`, falling by `order`, and `q = z`. Columns of `G_K` that depend on others get
-    /// zero and come last.
-    fn pencil(&mut self, P: usize) -> Option<usize> {
+    /// zero and come last; how many do not.
+    fn pencil<const P: usize>(&mut self) -> Option<usize> {
+        let p = 4 * P;
+        let rank = self.cholesky(P);
+        // C = L⁻¹ G_M L⁻ᵀ: rows, then columns.
+        let c: &mut [[Quad; P]] = self.gm.as_chunks_mut().0;
+        for (i, row) in c.iter_mut().enumerate() {
+            let s = Quad::splat(self.scale[i]);
+            row.iter_mut()
+                .enumerate()
+                .for_each(|(j, x)| *x *= s * Quad::new(std::array::from_fn(|k| self.scale[4 * j + k])));
+        }
+        for _ in 0..2 {
+            for i in 0..p {
+                let (done, row) = c.split_at_mut(i);
+                done.iter().enumerate().for_each(|(k, y)| factor::subtract(&mut row[0], self.l[i * p + k], y));
+                row[0].iter_mut().for_each(|x| *x *= Quad::splat(self.l[i * p + i]));
+            }
+            transpose(c);
+        }
+        self.small.reset(p);
+        for (i, row) in c.iter().enumerate() {
+            // The largest last: small numbers at the upper end keep their digits in QL.
+            (0..=i).for_each(|j| self.small.put(p - 1 - i, p - 1 - j, row[j / 4].as_array()[j % 4]));
+        }
+        if rank == 0 || !self.small.vectors() {
+            return None;
+        }
+        let d = &self.small.d;
+        self.order.clear();
+        self.order.extend(0..p);
+        self.order.sort_unstable_by(|i, j| d[*j].total_cmp(&d[*i]));
+        // What is left of dependent columns is zero or noise.
+        let noise = NOISE * d[self.order[0]];
+        let rank = rank.min(self.order.iter().take_while(|i| d[**i] > noise).count());
+        // q = scale L⁻ᵀ z.
+        let q: &mut [[Quad; P]] = self.q.as_chunks_mut().0;
+        for i in (0..p).rev() {
+            let (rest, done) = q.split_at_mut(i + 1);
+            let row = &mut rest[i];
+            for (k, of) in self.order.iter().enumerate().take(rank) {
+                row[k / 4].as_mut_array()[k % 4] = self.small.vector(*of, p - 1 - i);
+            }
+            done.iter().enumerate().for_each(|(r, y)| factor::subtract(row, self.l[(i + 1 + r) * p + i], y));
+            row.iter_mut().for_each(|x| *x *= Quad::splat(self.l[i * p + i]));
+        }
+        for (row, s) in q.iter_mut().zip(&self.scale) {
+            row.iter_mut().for_each(|x| *x *= Quad::splat(*s));
+        }
+        (rank > 0).then_some(rank)
+    }
+
+    /// Cholesky of `G_K`, scaled to ones on its diagonal; reciprocals on the diagonal of L. A column that depends on those before
+    /// it, or is not finite, gets zeros. How many do not.
+    fn cholesky(&mut self, P: usize) -> usize {
         let p = 4 * P;
         let entry = |g: &[Quad], i: usize, j: usize| g[i * P + j / 4].as_array()[j % 4];
         self.scale.clear();
         self.scale.extend((0..p).map(|i| entry(&self.gk, i, i).sqrt().recip()));
         self.l.clear();
-        self.l.resize(2 * p * p, 0.0);
-        let (l, c) = self.l.split_at_mut(p * p);
-        // Cholesky of the scaled G_K; reciprocals on the diagonal; a dependent column becomes a unit vector of its own.
+        self.l.resize(p * p, 0.0);
         let mut rank = 0;
-        let mut dead = 0_u64;
         for i in 0..p {
-            for j in 0..=i {
-                let mut sum = self.scale[i] * self.scale[j] * entry(&self.gk, i, j);
-                sum -= (0..j).map(|k| l[i * p + k] * l[j * p + k]).sum::<f64>();
-                l[i * p + j] = if j < i { sum * l[j * p + j] } else { sum };
+            let (done, row) = self.l.split_at_mut(i * p);
+            let row = &mut row[..p];
+            let mut pivot = 1.0;
+            for j in 0..i {
+                let l_j = &done[j * p..=j * p + j];
+                let sum: f64 = row[..j].iter().zip(l_j).map(|(x, y)| x * y).sum();
+                row[j] = (self.scale[i] * self.scale[j] * entry(&self.gk, i, j) - sum) * l_j[j];
+                pivot -= row[j] * row[j];
             }
-            let pivot = l[i * p + i];
-            if pivot > DEPENDENT {
-                l[i * p + i] = pivot.sqrt().recip();
+            if pivot > DEPENDENT && self.scale[i].is_finite() {
+                row[i] = pivot.sqrt().recip();
                 rank += 1;
             } else {
-                // NaN comes here too.
-                dead |= 1 << i;
-                (0..i).for_each(|j| l[i * p + j] = 0.0);
-                l[i * p + i] = 0.0;
+                row.fill(0.0);
                 self.scale[i] = 0.0;
             }
         }
-        // C = L⁻¹ G_M L⁻ᵀ: rows, then columns.
-        for i in 0..p {
-            for j in 0..p {
-                let mut sum = if dead >> i & 1 == 1 || dead >> j & 1 == 1 {
-                    0.0
-                } else {
-                    self.scale[i] * self.scale[j] * entry(&self.gm, i.max(j), i.min(j))
-                };
-                sum -= (0..i).map(|k| l[i * p + k] * c[k * p + j]).sum::<f64>();
-                c[i * p + j] = sum * l[i * p + i];
+        rank
+    }
+}
+
+fn transpose<const P: usize>(a: &mut [[Quad; P]]) {
+    for i in 0..P {
+        for j in 0..=i {
+            let block = |a: &[[Quad; P]], r: usize, c: usize| Quad::transpose(std::array::from_fn(|k| a[4 * r + k][c]));
+            let (lower, upper) = (block(a, i, j), block(a, j, i));
+            for k in 0..4 {
+                a[4 * i + k][j] = upper[k];
+                a[4 * j + k][i] = lower[k];
             }
         }
-        self.small.reset(p);
-        for i in 0..p {
-            for j in 0..=i {
-                let sum: f64 = c[i * p + j] - (0..j).map(|k| c[i * p + k] * l[j * p + k]).sum::<f64>();
-                c[i * p + j] = sum * l[j * p + j];
-                // The largest last: small numbers at the upper end keep their digits in QL.
-                self.small.put(p - 1 - i, p - 1 - j, c[i * p + j]);
-            }
-        }
-        if rank == 0 || !self.small.vectors() {
-            return None;
-        }
-        self.order.clear();
-        self.order.extend(0..p);
-        let d = &self.small.d;
-        self.order.sort_unstable_by(|i, j| d[*j].total_cmp(&d[*i]));
-        // q = scale L⁻ᵀ z.
-        for (k, of) in self.order.iter().enumerate() {
-            for i in (0..p).rev() {
-                let sum: f64 = (i + 1..p).map(|r| l[r * p + i] * c[r]).sum();
-                let z = if k < rank { self.small.vector(*of, p - 1 - i) } else { 0.0 };
-                c[i] = (z - sum) * l[i * p + i];
-                self.q[i * P + k / 4].as_mut_array()[k % 4] = c[i] * self.scale[i];
-            }
-        }
-        Some(rank)
     }
 }

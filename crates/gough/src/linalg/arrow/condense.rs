@@ -2,6 +2,7 @@
 
 use super::plan::{ArrowPlan, Component, Fetch, LANES, Massless, Part};
 use super::{Arrow, ArrowError, Quad};
+use std::ops::Range;
 
 /// A pivot of the massless block below this fraction of its row is zero.
 const LOOSE: f64 = 1e-13;
@@ -124,13 +125,15 @@ pub(super) fn not_finite(plan: &ArrowPlan, a: &Arrow<f64>) -> Option<usize> {
     parts.filter_map(|p| p.of(a).iter().position(|x| !x.is_finite()).map(|at| plan.row_of(p, at))).min()
 }
 
-fn zeros(plan: &ArrowPlan, zeros: &[(Part, Vec<u32>)], a: &Arrow<f64>) -> Result<(), ArrowError> {
-    for (part, at) in zeros {
+fn zeros(plan: &ArrowPlan, zeros: &[(Part, Vec<Range<usize>>)], a: &Arrow<f64>) -> Result<(), ArrowError> {
+    for (part, runs) in zeros {
         let data = part.of(a);
-        // Either sign of zero has no bits but the sign.
-        if at.iter().fold(0, |bits, i| bits | data[*i as usize].to_bits() << 1) != 0 {
-            let entry = at.iter().find(|i| data[**i as usize] != 0.0).map_or(0, |i| *i as usize);
-            return Err(ArrowError::Structure { coordinate: plan.row_of(*part, entry) });
+        for run in runs {
+            // Either sign of zero has no bits but the sign.
+            if data[run.clone()].iter().fold(0, |bits, x| bits | x.to_bits() << 1) != 0 {
+                let entry = run.clone().find(|i| data[*i] != 0.0).unwrap_or(run.start);
+                return Err(ArrowError::Structure { coordinate: plan.row_of(*part, entry) });
+            }
         }
     }
     Ok(())

@@ -1,6 +1,7 @@
 //! Structure of a pencil (K, M), found once: components, coordinates without mass, order and envelope of every leg.
 
 use super::{Arrow, ArrowError};
+use std::ops::Range;
 
 /// Lanes of a pack.
 pub(super) const LANES: usize = 4;
@@ -103,9 +104,9 @@ pub struct ArrowPlan {
     pub(super) legs: Vec<usize>,
     pub(super) border: usize,
     pub(super) components: Vec<Component>,
-    /// Entries that are zero by structure: of both matrices, and of M alone.
-    pub(super) zeros: Vec<(Part, Vec<u32>)>,
-    pub(super) zeros_m: Vec<(Part, Vec<u32>)>,
+    /// Entries that are zero by structure, in runs: of K, and of M.
+    pub(super) zeros: Vec<(Part, Vec<Range<usize>>)>,
+    pub(super) zeros_m: Vec<(Part, Vec<Range<usize>>)>,
     massless: Vec<usize>,
     component_of: Vec<usize>,
 }
@@ -427,18 +428,24 @@ impl Planner {
         }
     }
 
-    /// Entries of the lower halves that nobody reads: zeros of the structure.
-    fn unread(&self, read: &[(Part, Vec<bool>)]) -> Vec<(Part, Vec<u32>)> {
+    /// Runs of entries of the lower halves that nobody reads: zeros of the structure.
+    fn unread(&self, read: &[(Part, Vec<bool>)]) -> Vec<(Part, Vec<Range<usize>>)> {
         let lower = |part: Part, at: usize| match part {
             Part::Own(leg) => at % self.legs[leg] <= at / self.legs[leg],
             Part::Border(_) => true,
             Part::Tip => at % self.border <= at / self.border,
         };
         let of = |(part, read): &(Part, Vec<bool>)| {
-            let at = (0..read.len()).filter(|i| !read[*i] && lower(*part, *i));
-            (*part, at.map(|i| u32::try_from(i).expect("blocks have fewer than 2³² entries")).collect::<Vec<_>>())
+            let mut runs: Vec<Range<usize>> = Vec::new();
+            for at in (0..read.len()).filter(|i| !read[*i] && lower(*part, *i)) {
+                match runs.last_mut() {
+                    Some(run) if run.end == at => run.end += 1,
+                    _ => runs.push(at..at + 1),
+                }
+            }
+            (*part, runs)
         };
-        read.iter().map(of).filter(|(_, at)| !at.is_empty()).collect()
+        read.iter().map(of).filter(|(_, runs)| !runs.is_empty()).collect()
     }
 }
 

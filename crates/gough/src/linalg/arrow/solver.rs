@@ -125,8 +125,8 @@ impl ArrowSolver {
         Ok(&self.modes)
     }
 
-    /// The lowest `count` modes, ascending, with vectors: to 1e-11 of their value, and none is missed. Fewer when there are
-    /// fewer.
+    /// The lowest `count` modes, ascending, with vectors: values to 1e-11 or what the rounding of K leaves, vectors to 1e-6, and
+    /// none is missed. Fewer when there are fewer.
     pub fn lowest(
         &mut self,
         plan: &ArrowPlan,
@@ -298,16 +298,16 @@ impl ArrowSolver {
         part.full = false;
         part.factor_stiffness(c, component)?;
         match start {
-            Start::Last if last == p => part.block.multiply(c, &part.pencil),
-            Start::Last => part.block.fill(c, &part.pencil, p, 4 * last),
+            // One column of noise: a mode that all others lack comes in by it.
+            Start::Last => part.block.fill(c, &part.pencil, p, (4 * last).saturating_sub(1)),
             Start::Fresh => part.block.fill(c, &part.pencil, p, 0),
             Start::Vectors(of) => part.fill_from(c, p, of, plan.size())?,
         }
-        part.block.forget();
+        part.block.forget(start == Start::Fresh);
         Ok(())
     }
 
-    /// One or two applications and the best vectors of the block.
+    /// One to three applications and the best vectors of the block.
     fn advance(&mut self, plan: &ArrowPlan, component: usize) -> Result<(), ArrowError> {
         let (c, part) = (&plan.components[component], &mut self.parts[component]);
         if part.full || (part.rounds > 0 && part.settled()) {
@@ -317,7 +317,11 @@ impl ArrowSolver {
             return self.grow(plan, component);
         }
         part.block.apply(c, &part.pencil, &part.factor);
-        if part.block.steady() && !(part.rounds > 0 && part.settled()) {
+        if part.rounds > 0 && part.settled() {
+            return Ok(()); // the vectors were good already
+        }
+        part.block.foresee();
+        for _ in 0..part.more() {
             part.block.accept();
             part.block.apply(c, &part.pencil, &part.factor);
         }
@@ -391,7 +395,7 @@ impl ArrowSolver {
         let old = part.block.p;
         if let Some(p) = SIZES.iter().copied().find(|p| *p > old && 8 * p <= c.size()) {
             part.block.fill(c, &part.pencil, p, 4 * old);
-            part.block.forget();
+            part.block.forget(false);
             return Ok(());
         }
         part.factor.of(c, &part.pencil, 0.0, 1.0);
@@ -403,6 +407,15 @@ impl Memory {
     /// Takes the units out of μ.
     fn scale(&self) -> f64 {
         if self.largest > 0.0 { self.largest } else { 1.0 }
+    }
+
+    /// Applications after the first of a round. Where K had to be shifted its softest modes would drown all others.
+    fn more(&self) -> usize {
+        match self.rounds {
+            0 if self.shift != 0.0 => 0,
+            0 => 2,
+            _ => usize::from(self.block.steady() && !self.settled()),
+        }
     }
 
     /// Factor `K - shift M`, positive definite: without shift, or with a small one, or with one beyond the most negative mode.

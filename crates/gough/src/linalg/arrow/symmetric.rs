@@ -111,9 +111,7 @@ impl Symmetric {
         for k in 0..self.n {
             set(&mut self.z[k * self.width..], k, 1.0);
         }
-        if !ql(&mut self.d, &mut self.e, &mut self.z, self.width) {
-            return false;
-        }
+        // Q first, then the rotations of QL: the other way round most numbers would be too small for the processor's liking.
         for z in self.z.chunks_exact_mut(self.width.max(1)) {
             for r in 1..self.n {
                 let q = r.div_ceil(4);
@@ -122,7 +120,7 @@ impl Symmetric {
                 z[..q].iter_mut().zip(u).for_each(|(z, u)| *z = s.mul_add(*u, *z));
             }
         }
-        true
+        ql(&mut self.d, &mut self.e, &mut self.z, self.width)
     }
 }
 
