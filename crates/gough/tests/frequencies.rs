@@ -115,6 +115,13 @@ fn dual_emps_has_the_nine_frequencies_of_two_other_programs() {
 }
 
 #[test]
+fn the_flexible_five_bar_has_the_frequencies_of_a_frame_in_world_axes() {
+    let robot = robot("five-bar-flexible");
+    let wanted = numbers(&reference("five-bar-flexible")["poses"][0]["frequencies_hz"]);
+    close(&all(&robot, robot.home(), Actuators::Elastic), &wanted, 1e-10, "five-bar-flexible");
+}
+
+#[test]
 fn dual_emps_with_more_elements_converges_as_another_program_says() {
     let table = [
         (2, [14.182, 24.550, 46.024, 90.852, 106.721, 189.382, 201.741]),

@@ -50,6 +50,24 @@ struct Term {
     clusters: [usize; 2],
 }
 
+impl Term {
+    fn transposed(self) -> Self {
+        let turned = |[a, b]: [usize; 2]| [b, a];
+        let [f, g] = self.frames;
+        Self { element: self.element, ends: turned(self.ends), frames: [g, f], clusters: turned(self.clusters) }
+    }
+}
+
+/// The block of two clusters lies below the diagonal of the arrow, or on it. The border of a leg counts as below.
+fn is_below(plan: &ElasticPlan, [a, b]: [usize; 2]) -> bool {
+    let (ca, cb) = (&plan.clusters[a], &plan.clusters[b]);
+    match (ca.part, cb.part) {
+        (Part::Tip, Part::Leg(_)) => false,
+        (Part::Leg(_), Part::Tip) => true,
+        _ => ca.offset >= cb.offset,
+    }
+}
+
 /// Memory of one computation, and its result.
 #[derive(Clone, Debug)]
 pub struct ElasticData<S: Real> {
@@ -62,7 +80,7 @@ pub struct ElasticData<S: Real> {
     /// Variables by coordinates, of clusters with loops.
     closing: Vec<Closing<S>>,
     scratch: Vec<Column<S>>,
-    product: Vec<Column<S>>,
+    product: Vec<S>,
 }
 
 #[derive(Clone, Debug)]
@@ -139,7 +157,7 @@ impl<S: Real> ElasticModel<S> {
             columns: (0..self.plan.frames.len()).map(room).collect(),
             closing: self.plan.clusters.iter().map(closing).collect(),
             scratch: Vec::with_capacity(most),
-            product: Vec::with_capacity(most),
+            product: Vec::with_capacity(6 * most),
         }
     }
 }
@@ -255,7 +273,8 @@ fn term(plan: &ElasticPlan, element: usize, ends: [usize; 2]) -> Option<Term> {
     let moves = |c: &usize| *c != usize::MAX && !plan.clusters[*c].variables.is_empty();
     let of_frames = |frames: [usize; 2]| {
         let clusters = frames.map(|f| plan.frames[f].cluster);
-        clusters.iter().all(moves).then_some(Term { element, ends, frames: frames.map(Some), clusters })
+        let term = Term { element, ends, frames: frames.map(Some), clusters };
+        clusters.iter().all(moves).then(|| if is_below(plan, clusters) { term } else { term.transposed() })
     };
     match plan.elements[element] {
         Element::Beam { ends: nodes, .. } => of_frames(ends.map(|e| nodes[e])),
@@ -340,7 +359,7 @@ fn add_term<S: Real>(elastic: &ElasticModel<S>, t: Term, data: &mut ElasticData<
     }
 }
 
-/// The block of two clusters, and whether it is one of the diagonal of its element.
+/// Where a block goes: rows and columns of the arrow, and whether it is one of the diagonal of its element.
 struct Place<'p> {
     plan: &'p ElasticPlan,
     a: usize,
@@ -348,68 +367,52 @@ struct Place<'p> {
     same: bool,
 }
 
-/// Add `leftᵀ A right`; beside the diagonal of the element its transpose too, where both land in one symmetric block.
+/// Add `leftᵀ A right`. Terms are ordered so that the block lies below the diagonal of the arrow, or on it.
 #[inline]
 fn add<S: Real>(
     at: &Place<'_>,
     left: &[Column<S>],
     right: &[Column<S>],
     times: impl Fn(&Column<S>) -> Column<S>,
-    product: &mut Vec<Column<S>>,
+    product: &mut Vec<S>,
     out: &mut Arrow<S>,
 ) {
     let (ca, cb) = (&at.plan.clusters[at.a], &at.plan.clusters[at.b]);
+    let n = right.len();
     product.clear();
-    product.extend(right.iter().map(times));
-    match (ca.part, cb.part) {
-        (Part::Leg(leg), Part::Tip) => {
-            fill(&mut out.legs[leg].border, left, product, |i, j| (ca.offset + i, cb.offset + j));
-        }
-        (Part::Tip, Part::Leg(leg)) => {
-            fill(&mut out.legs[leg].border, left, product, |i, j| (cb.offset + j, ca.offset + i));
-        }
-        (part, _) => {
-            let block = match part {
-                Part::Leg(leg) => &mut out.legs[leg].own,
-                Part::Tip => &mut out.tip,
-            };
-            if at.a == at.b {
-                half(block, ca.offset, left, product, at.same);
-            } else {
-                let below = ca.offset > cb.offset;
-                let place = |i: usize, j: usize| {
-                    if below { (ca.offset + i, cb.offset + j) } else { (cb.offset + j, ca.offset + i) }
-                };
-                fill(block, left, product, place);
+    product.resize(6 * n, S::zero());
+    for (j, y) in right.iter().enumerate() {
+        times(y).into_iter().enumerate().for_each(|(k, x)| product[k * n + j] = x);
+    }
+    let block = match (ca.part, cb.part) {
+        (Part::Leg(leg), Part::Tip) => &mut out.legs[leg].border,
+        (Part::Leg(leg), Part::Leg(_)) => &mut out.legs[leg].own,
+        (Part::Tip, _) => &mut out.tip,
+    };
+    let first = |i: usize| (ca.offset + i) * block.cols + cb.offset;
+    let diagonal = at.a == at.b;
+    for (i, x) in left.iter().enumerate() {
+        let (start, width) = (first(i), if diagonal { i + 1 } else { n });
+        add_row(&mut block.data[start..start + width], x, product, n);
+    }
+    if diagonal && !at.same {
+        // Both ends of a beam in one cluster: the transpose of the block beside the diagonal of the element.
+        for i in 0..n {
+            for (j, x) in left.iter().enumerate().take(i + 1) {
+                let y: Column<S> = std::array::from_fn(|k| product[k * n + i]);
+                block.data[(ca.offset + i) * block.cols + ca.offset + j] += dot(x, &y);
             }
         }
     }
 }
 
+/// `row += xᵀ P` for a matrix of six rows of length `n`.
 #[inline]
-fn fill<S: Real>(
-    block: &mut Dense<S>,
-    left: &[Column<S>],
-    product: &[Column<S>],
-    place: impl Fn(usize, usize) -> (usize, usize),
-) {
-    for (i, x) in left.iter().enumerate() {
-        for (j, y) in product.iter().enumerate() {
-            let (r, c) = place(i, j);
-            *block.at_mut(r, c) += dot(x, y);
-        }
-    }
-}
-
-/// The lower half of a block on the diagonal; a block beside the diagonal of its element comes with its transpose.
-#[inline]
-fn half<S: Real>(block: &mut Dense<S>, offset: usize, left: &[Column<S>], product: &[Column<S>], same: bool) {
-    for i in 0..left.len() {
-        for j in 0..=i {
-            let own = dot(&left[i], &product[j]);
-            let sum = if same { own } else { own + dot(&left[j], &product[i]) };
-            *block.at_mut(offset + i, offset + j) += sum;
-        }
+fn add_row<S: Real>(row: &mut [S], x: &Column<S>, P: &[S], n: usize) {
+    let m = row.len();
+    let [a, b, c, d, e, f] = [0, 1, 2, 3, 4, 5].map(|k| &P[k * n..k * n + m]);
+    for j in 0..m {
+        row[j] += x[0] * a[j] + x[1] * b[j] + x[2] * c[j] + x[3] * d[j] + x[4] * e[j] + x[5] * f[j];
     }
 }
 
