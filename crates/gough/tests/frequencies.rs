@@ -408,6 +408,14 @@ fn rigid_with_drives(robot: &Robot, p: &Posture, k: f64) -> Vec<f64> {
 #[test]
 fn rigid_robots_with_elastic_drives_are_those_of_rigid_dynamics() {
     // Loops of rigid bodies, eliminated by rank: a hexapod, a Delta with real parallelograms, slotted struts.
+    let screws = common::text("screw-delta").replace("drive = {", "drive = { stiffness = 2e5,");
+    let robot = compile("screw-delta", &screws);
+    let refused = Vibration::new(robot.model(), robot.home(), Actuators::Elastic).err();
+    assert_eq!(refused, Some(ElasticError::NoMass));
+    // Motors, screws and nuts that only the base ties.
+    let robot = compile("screw-delta", &screws.replace("[platform]", "[platform]\nmass = 2"));
+    let wanted = rigid_with_drives(&robot, robot.home(), 2e5);
+    close(&all(&robot, robot.home(), Actuators::Elastic), &wanted, 1e-7, "screw-delta");
     for name in ["five-bar", "3-rpr", "gough-stewart", "delta", "orthoglide", "delta-parallelogram", "tripteron"] {
         let text = gough::robots::text(name).unwrap().replace("drive = { rotor", "drive = { stiffness = 2e5, rotor");
         let robot = compile(name, &text);

@@ -23,8 +23,8 @@ pub enum ElasticError {
     },
     /// Joints that follow each other have something flexible between them.
     CoupledAcross {
-        /// One of them.
-        joint: String,
+        /// A body beyond it.
+        body: String,
     },
     /// A planar model of something that is not planar.
     NotPlanar {
@@ -36,6 +36,8 @@ pub enum ElasticError {
         /// How many.
         coordinates: usize,
     },
+    /// Nothing that moves has mass.
+    NoMass,
     /// Something has neither mass nor stiffness.
     Loose {
         /// What.
@@ -68,6 +70,7 @@ impl ElasticError {
             ElasticError::CoupledAcross { .. } => "coupled-across",
             ElasticError::NotPlanar { .. } => "not-planar",
             ElasticError::TooLarge { .. } => "too-large",
+            ElasticError::NoMass => "no-mass",
             ElasticError::Loose { .. } => "loose",
             ElasticError::NotFinite { .. } => "not-finite",
             ElasticError::NegativeMass { .. } => "negative-mass",
@@ -108,9 +111,9 @@ impl fmt::Display for ElasticError {
                 "something is attached to the modal body `{body}` elsewhere than at a named point; name the point of \
                  its file where it is attached"
             ),
-            ElasticError::CoupledAcross { joint } => write!(
+            ElasticError::CoupledAcross { body } => write!(
                 f,
-                "joint `{joint}` moves others that lie beyond a flexible body; give the coupled joints a chain of \
+                "`{body}` is moved by a coupled joint that lies beyond a flexible body; give the coupled joints a chain of \
                  rigid bodies, or model the coupling by bodies"
             ),
             ElasticError::NotPlanar { what } => write!(
@@ -122,6 +125,7 @@ impl fmt::Display for ElasticError {
                 "{coordinates} elastic coordinates are more than {}; use fewer `elements`",
                 super::plan::MOST_COORDINATES
             ),
+            ElasticError::NoMass => f.write_str("nothing that moves has mass; give bodies a mass or a density"),
             ElasticError::Loose { what } => {
                 write!(f, "{what} has neither mass nor stiffness; give a body there a mass, or a joint a stiffness")
             }

@@ -496,7 +496,6 @@ impl<'m> Builder<'m> {
             let cluster = self.cluster(&members, &elements, &mut frames, clusters.len(), planar, pos)?;
             clusters.push(cluster);
         }
-        self.check_couplings(&clusters)?;
         let mut plan = ElasticPlan {
             frames,
             links: std::mem::take(&mut self.links),
@@ -587,6 +586,16 @@ impl<'m> Builder<'m> {
                 group.iter_mut().filter(|g| **g == from).for_each(|g| *g = to);
             }
         }
+        // Joints that follow each other belong together, also when only the base ties them.
+        let mut owner: BTreeMap<Variable, usize> = BTreeMap::new();
+        for link in &self.links {
+            let Some(f) = link.frames.into_iter().find(|f| *f != 0) else { continue };
+            for (v, _) in link.columns.iter().filter(|(v, _)| matches!(v, Variable::Joint(_))) {
+                let other = *owner.entry(*v).or_insert(f);
+                let (from, to) = (group[f], group[other]);
+                group.iter_mut().filter(|g| **g == from).for_each(|g| *g = to);
+            }
+        }
         let mut sets: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
         (1..group.len()).for_each(|f| sets.entry(group[f]).or_default().push(f));
         sets.into_values().collect()
@@ -622,6 +631,10 @@ impl<'m> Builder<'m> {
             let mut path = known[&from].clone();
             path.push((k, forward));
             known.insert(to, path);
+        }
+        if let Some(f) = members.iter().find(|f| !known.contains_key(f)) {
+            let body = self.model.topology().node_name(self.places[*f].host()).to_owned();
+            return Err(ElasticError::CoupledAcross { body });
         }
         for f in members {
             let path = known.remove(f).unwrap_or_default();
@@ -687,17 +700,6 @@ impl<'m> Builder<'m> {
             LinkJoint::Closure(c) => t.closures[c].joint == ClosureJoint::Fixed,
             LinkJoint::Point => true,
         }
-    }
-
-    /// Joints that follow each other must be on one side of what bends.
-    fn check_couplings(&self, clusters: &[Cluster]) -> Result<(), ElasticError> {
-        for (c, coord) in self.model.topology().coords.iter() {
-            let owners = clusters.iter().filter(|k| k.variables.contains(&Variable::Joint(c))).count();
-            if owners > 1 {
-                return Err(ElasticError::CoupledAcross { joint: coord.name.clone() });
-            }
-        }
-        Ok(())
     }
 
     /// Legs of the arrow: clusters that beams tie together once the clusters common to several legs are taken away.

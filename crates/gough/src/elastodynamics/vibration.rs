@@ -158,6 +158,9 @@ impl<'m> Vibration<'m> {
             samples.push((data.K.clone(), data.M.clone()));
         }
         let arrow = arrow_plan(&samples).map_err(|e| explain(model, &plan, &e))?;
+        if arrow.modes() == 0 {
+            return Err(ElasticError::NoMass);
+        }
         let solver = ArrowSolver::new(&arrow);
         Ok(Self { model, elastic, data, pos: pos.clone(), samples, arrow, solver, frequencies: Vec::new() })
     }
