@@ -39,6 +39,8 @@ enum Command {
     Idm(commands::dynamics::Inverse),
     /// Direct dynamics: accelerations under efforts of the drives
     Ddm(commands::dynamics::Direct),
+    /// Natural frequencies, modes, and how they depend on the parameters of the robot
+    Frequencies(commands::frequencies::Arguments),
     /// Print the JSON Schema of the robot file, for editors
     Schema(commands::schema::Arguments),
 }
@@ -62,6 +64,7 @@ fn main() -> ExitCode {
         Command::Map(a) => (commands::map::run(a), &a.output),
         Command::Idm(a) => (commands::dynamics::idm(a), &a.question.output),
         Command::Ddm(a) => (commands::dynamics::ddm(a), &a.question.output),
+        Command::Frequencies(a) => (commands::frequencies::run(a), &a.output),
         Command::Schema(a) => (commands::schema::run(a), &a.output),
     };
     match done {

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-const FLOORS: [(&str, u8); 8] = [
+const FLOORS: [(&str, u8); 9] = [
     ("scalar", 0),
     ("spatial", 1),
     ("linalg", 1),
@@ -10,7 +10,8 @@ const FLOORS: [(&str, u8); 8] = [
     ("model", 3),
     ("kinematics", 4),
     ("dynamics", 5),
-    ("analysis", 6),
+    ("elastodynamics", 6),
+    ("analysis", 7),
 ];
 
 fn floor(module: &str) -> Option<u8> {

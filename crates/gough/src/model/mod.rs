@@ -17,7 +17,7 @@ mod topology;
 pub use chain::{Edge, Element, Hop, Motion, Path};
 pub use group::Group;
 pub use ids::{BodyId, ClosureId, CoordId, Id, Ids, LegId, Per, PerBody, PerClosure, PerCoord, PerLeg};
-pub use numbers::{BodyNumbers, JointNumbers, Numbers};
+pub use numbers::{BeamNumbers, BodyNumbers, JointNumbers, Numbers};
 pub use plan::{
     Block, BlockPlan, CoordPlace, Cross, LegPivots, MatrixBlock, MatrixPlan, Method, Norm, Plan, Recipe, Root, Slot,
     Step,
@@ -233,6 +233,11 @@ impl<S: Real> Model<S> {
     /// What the file said.
     pub fn description(&self) -> &Description {
         &self.description
+    }
+
+    /// What the file said of a closure; `None` for the tool point.
+    pub fn closure_row(&self, id: ClosureId) -> Option<&crate::description::Closure> {
+        self.layout.closure_rows[id].map(|row| &self.description.closures[row])
     }
 
     /// The free parameters, in the order of [`Numbers::parameters`].
