@@ -1,9 +1,11 @@
 //! `gough`: the dynamics of parallel robots from the command line.
 
 mod ask;
+mod batch;
 mod commands;
 mod draw;
 mod failure;
+mod loads;
 mod output;
 mod plot;
 mod region;

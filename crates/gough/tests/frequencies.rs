@@ -6,10 +6,11 @@ mod common;
 use common::{compile, numbers, robot};
 use gough::Robot;
 use gough::description::Options;
-use gough::dynamics::platform_model;
+use gough::dynamics::{Conditions, platform_model};
 use gough::elastodynamics::beam::{BeamData, BeamElement};
 use gough::elastodynamics::relative::{RelativePlan, relative_matrices};
 use gough::elastodynamics::{Actuators, ElasticError, Store, Vibration};
+use gough::kinematics::jacobians::matrices_at;
 use gough::kinematics::{Posture, inverse};
 use gough::linalg::dense::{Matrix, generalized_eigen};
 use gough::linalg::small::Dense;
@@ -393,8 +394,9 @@ fn turning_the_world_changes_nothing() {
 /// A rigid robot whose drives give way by `k`: `J_invᵀ K_a J_inv` against the inertia of the rigid model without rotors.
 fn rigid_with_drives(robot: &Robot, p: &Posture, k: f64) -> Vec<f64> {
     let model = robot.model();
-    let m = platform_model(model, p, &vec![0.0; model.topology().platform.independent.len()]).unwrap();
-    let J_inv = m.matrices.jacobians.J_inv.as_ref().unwrap();
+    let rest = vec![0.0; model.topology().platform.independent.len()];
+    let m = platform_model(model, p, &rest, &Conditions::default()).unwrap();
+    let J_inv = matrices_at(model, p, None).unwrap().jacobians.J_inv.unwrap();
     let n = m.M.rows;
     let rotor = |a: usize| model.numbers().joints[model.topology().active[a]].rotor;
     let drives = |i: usize, j: usize, w: &dyn Fn(usize) -> f64| -> f64 {
