@@ -90,8 +90,14 @@ pub fn stream<'a>(model: &'a Model<f64>, path: &Path) -> Result<States<'a>, Fail
     Ok(Box::new(states))
 }
 
-/// All states of a file at once.
+/// All states of a file at once; one line that is not JSON spoils the file.
 pub fn read(model: &Model<f64>, path: &Path) -> Result<Vec<Result<State, String>>, Failure> {
+    if path.extension().is_some_and(|e| e == "jsonl" || e == "ndjson")
+        && let Ok(text) = std::fs::read_to_string(path)
+        && let Err(why) = read_lines(text.trim_start_matches('\u{feff}'))
+    {
+        return Err(Failure::Usage(format!("{}: {why}", path.display())));
+    }
     Ok(stream(model, path)?.collect())
 }
 
