@@ -6,13 +6,18 @@ mod common;
 use common::{all_robots, random, random_pose, robot};
 use gough::Robot;
 use gough::description::Coordinate;
+use gough::dynamics::drives::{Drives, Freedoms};
+use gough::dynamics::inertia::{LegInertia, legs_are_simple, on_platform};
 use gough::dynamics::newton_euler::{TreeEfforts, energies, ground_wrench, tree_efforts};
+use gough::dynamics::reduction::{Efforts, reduce};
+use gough::dynamics::{Dynamics, Sign};
 use gough::elastodynamics::{Actuators, ElasticModel, ElasticPlan, assemble as assemble_elastic};
 use gough::kinematics::geometry::close;
 use gough::kinematics::matrices::{Matrices, assemble, smallest_pivot};
 use gough::kinematics::motion::{Motion, accelerations, velocities};
 use gough::kinematics::platform::{coordinates, pose_with};
 use gough::kinematics::{JointPosition, Positions, Posture, WorkingMode, inverse, newton, pose_bodies};
+use gough::linalg::small::PivotOrder;
 use gough::model::{MatrixPlan, Model, PerCoord};
 use gough::scalar::{Dual, Expr, LANES, Lanes, Real, lane, lanes, trace};
 use gough::spatial::orientation::from_rpy;
@@ -252,6 +257,103 @@ fn first_and_second_order<S: Real>(
     let ground = ground_wrench(model, pos, &tree).to_array();
     let dynamics = tree.efforts.values().copied().chain(ground).chain(energies(model, pos, &motion));
     lists.chain(motion.rates.values().copied()).chain(motion.accels.values().copied()).chain(dynamics).collect()
+}
+
+/// Efforts of the drives, what the platform needs, J⁻¹ and, for simple legs, the inertia on the platform.
+fn efforts<S: Real>(
+    model: &Model<S>,
+    mode: &WorkingMode,
+    steps: usize,
+    order: &PivotOrder,
+    moved: &[S],
+    pos: &mut Positions<S>,
+) -> Vec<S> {
+    close(model, mode, steps, pos);
+    let mut motion = Motion::new(model);
+    let (t_r, td_r) = moved.split_at(moved.len() / 2);
+    let scatter = |x: &[S]| {
+        let mut all = [S::zero(); 6];
+        model.topology().platform.independent.iter().zip(x).for_each(|(c, x)| all[c.index()] = *x);
+        Twist::from_array(all)
+    };
+    motion.V_WE = scatter(t_r);
+    let A = scatter(td_r);
+    motion.A_WE = Accel { a: A.v, alpha: A.w };
+    velocities(model, pos, &mut motion);
+    accelerations(model, pos, &mut motion);
+    let (mut from, mut drives) = (Efforts::new(model), Drives::new(model));
+    reduce(model, Some(Sign::Smooth(0.1)), pos, &mut motion, &mut from);
+    drives.project(&from, &Freedoms::new(model, None));
+    drives.solve(order);
+    drives.add_unfelt(&from);
+    let mut out = drives.efforts;
+    out.extend(from.h.to_array());
+    out.extend(from.J_inv.iter().flat_map(|w| w.to_array()));
+    if legs_are_simple(model) {
+        let t = model.topology();
+        let longest = t.legs.values().map(|l| l.coords.len()).max().unwrap();
+        let mut leg = LegInertia::new(longest, t.bodies.len());
+        out.extend(on_platform(model, pos, &mut motion, &mut leg));
+    }
+    out
+}
+
+#[test]
+fn symbols_and_lanes_give_the_same_efforts_and_inertia() {
+    for robot in all_robots() {
+        let model = robot.model();
+        if !model.topology().platform.dependent.is_empty() {
+            continue; // their twist needs the matrices, which have a test of their own
+        }
+        let inputs = moved(&robot);
+        let order = |p: &Posture| {
+            let found = efforts_order(model, p, &inputs)?;
+            let mut pos = p.positions().clone();
+            let wanted = efforts(model, p.mode(), 0, &found, &inputs, &mut pos);
+            wanted.iter().all(|x| x.abs() < 1e5).then_some((found, wanted))
+        };
+        let list: Vec<_> = regular(&robot, 40, 29).into_iter().filter_map(|(p, _)| Some((order(&p)?, p))).collect();
+        assert!(list.len() >= 2, "{}: {}", robot.name(), list.len());
+        for ((order, wanted), posture) in list.iter().take(2) {
+            let names: Vec<String> = (0..12 + inputs.len()).map(|i| format!("x{i}")).collect();
+            let program = trace(&names, |x| {
+                let model: Model<Expr> = robot.model().cast();
+                let mut pos = Positions::seeded(&model, posture.positions());
+                pos.X_WE = pose_of(&x[..12]);
+                efforts(&model, posture.mode(), 3, order, &x[12..], &mut pos)
+            });
+            let values: Vec<f64> = pose_numbers(posture.pose()).into_iter().chain(inputs.clone()).collect();
+            assert_close(&program.eval(&values), wanted, 1e-9, robot.name());
+        }
+        let mode = list[0].1.mode();
+        let four: Vec<_> = list.iter().filter(|(_, p)| p.mode() == mode).take(LANES).collect();
+        let Ok(four) = <[_; LANES]>::try_from(four) else { continue };
+        let lane_model: Model<Lanes> = model.cast();
+        let numbers = four.map(|(_, p)| pose_numbers(p.pose()));
+        let x: Vec<Lanes> = (0..12).map(|i| lanes(std::array::from_fn(|k| numbers[k][i]))).collect();
+        let mut pos = Positions::seeded(&lane_model, four[0].1.positions());
+        pos.X_WE = pose_of(&x);
+        seed_lanes(&four.map(|(_, p)| p.clone()), &mut pos);
+        let moved: Vec<Lanes> = inputs.iter().map(|x| Lanes::lit(*x)).collect();
+        let order = &four[0].0.0;
+        let found = efforts(&lane_model, mode, 1, order, &moved, &mut pos);
+        for (k, (_, p)) in four.into_iter().enumerate() {
+            let one: Vec<f64> = found.iter().map(|x| lane(*x, k)).collect();
+            let wanted = efforts(model, mode, 0, order, &inputs, &mut p.positions().clone());
+            assert_close(&one, &wanted, 1e-9, robot.name());
+        }
+    }
+}
+
+/// The order of elimination of the drives at a posture.
+fn efforts_order(model: &Model<f64>, p: &Posture, inputs: &[f64]) -> Option<PivotOrder> {
+    let mut memory = Dynamics::new(model);
+    memory.pos = p.positions().clone();
+    let (t_r, td_r) = inputs.split_at(inputs.len() / 2);
+    memory.inverse_from(model, t_r, td_r, None).ok()?;
+    let mut drives = Drives::new(model);
+    drives.project(&memory.efforts, &Freedoms::new(model, None));
+    drives.order()
 }
 
 fn moved(robot: &Robot) -> Vec<f64> {

@@ -19,7 +19,12 @@ pub struct Freedoms<'a, S: Real> {
 impl<'a, S: Real> Freedoms<'a, S> {
     /// At the posture of a motion.
     pub fn of(model: &'a Model<S>, motion: &'a Motion<S>) -> Self {
-        Self { independent: &model.topology().platform.independent, Psi_t: motion.Psi_t.as_ref() }
+        Self::new(model, motion.Psi_t.as_ref())
+    }
+
+    /// With Ψ_t, where it is not a choice of components.
+    pub fn new(model: &'a Model<S>, Psi_t: Option<&'a Dense<S>>) -> Self {
+        Self { independent: &model.topology().platform.independent, Psi_t }
     }
 
     /// Component `k` of `w_r = Ψ_tᵀ w`, (8.65).
