@@ -29,11 +29,13 @@
 //! | [`kinematics`] | closure, inverse and forward geometry |
 //! | [`dynamics`] | actuator efforts from motion, motion from efforts, energy, ground reaction |
 //! | [`analysis`] | mobility, dependence of lines |
+//! | [`codegen`] | models as straight-line programs with few operations; C, Rust, Python, MATLAB, CUDA |
 //! | [`robots`] | the robots that come with the library |
 #![allow(non_snake_case)]
 #![forbid(unsafe_code)]
 
 pub mod analysis;
+pub mod codegen;
 pub mod description;
 pub mod dynamics;
 pub mod kinematics;

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-const FLOORS: [(&str, u8); 8] = [
+const FLOORS: [(&str, u8); 9] = [
     ("scalar", 0),
     ("spatial", 1),
     ("linalg", 1),
@@ -11,6 +11,7 @@ const FLOORS: [(&str, u8); 8] = [
     ("kinematics", 4),
     ("dynamics", 5),
     ("analysis", 6),
+    ("codegen", 7),
 ];
 
 fn floor(module: &str) -> Option<u8> {
