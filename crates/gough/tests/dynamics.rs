@@ -129,3 +129,32 @@ fn efforts_are_refused_by_name_where_they_do_not_exist() {
     let wrong = direct_dynamics(model, robot.home(), &[0.0, 0.0], &[1.0]).unwrap_err();
     assert_eq!(wrong.kind(), "wrong-count");
 }
+
+#[test]
+fn states_without_allocation_agree() {
+    let mut random = random(62);
+    for robot in gough::robots::names().map(robot) {
+        let model = robot.model();
+        let n = model.topology().platform.independent.len();
+        let mut memory = gough::dynamics::Dynamics::new(model);
+        let mut done = 0;
+        for _ in 0..200 {
+            let pose = random_pose(&robot, &mut random, 0.1, 0.1);
+            let Ok(posture) = inverse(model, &pose, robot.mode()) else { continue };
+            let mut any = || (0..n).map(|_| random.random_range(-1.0..1.0)).collect::<Vec<f64>>();
+            let (t, td) = (any(), any());
+            let Ok(found) = inverse_dynamics(model, &posture, &t, &td) else { continue };
+            if found.motion.rates.values().any(|x| x.abs() > 20.0) {
+                continue; // near a singularity
+            }
+            let fast = memory.inverse(model, posture.pose(), posture.mode(), &t, &td, None).unwrap();
+            close(fast, &found.efforts, 1e-8, robot.name());
+            let (slow, motion) = direct_dynamics(model, &posture, &t, &found.efforts).unwrap();
+            let fast = memory.direct(model, posture.pose(), posture.mode(), &t, &found.efforts, None).unwrap();
+            close(fast, &slow, 1e-6, robot.name());
+            close(memory.motion.accels.as_slice(), motion.accels.as_slice(), 1e-6, robot.name());
+            done += 1;
+        }
+        assert!(done > 10, "{}", robot.name());
+    }
+}

@@ -11,7 +11,7 @@ use gough::kinematics::geometry::close;
 use gough::kinematics::matrices::{Matrices, assemble, smallest_pivot};
 use gough::kinematics::motion::{Motion, accelerations, velocities};
 use gough::kinematics::platform::{coordinates, pose_with};
-use gough::kinematics::{JointPosition, Positions, Posture, WorkingMode, inverse, pose_bodies};
+use gough::kinematics::{JointPosition, Positions, Posture, WorkingMode, inverse, newton, pose_bodies};
 use gough::model::{MatrixPlan, Model, PerCoord};
 use gough::scalar::{Dual, Expr, LANES, Lanes, Real, lane, lanes, trace};
 use gough::spatial::orientation::from_rpy;
@@ -267,7 +267,9 @@ fn regular(robot: &Robot, count: usize, seed: u64) -> Vec<(Posture, Vec<f64>)> {
         // Efforts of heavy robots may be large; matrices and motion are not.
         let dynamics = model.topology().coords.len() + 9;
         let small = found[..found.len() - dynamics].iter().all(|x| x.abs() < 1e3);
-        (smallest_pivot(model, plan, &pos) > 1e-2 && small).then_some((p, found))
+        let of_legs = model.topology().plan.pivots_of_leg.iter();
+        let least = of_legs.map(|(id, own)| newton::smallest_pivot(model, id, own, &pos)).fold(1.0, f64::min);
+        (smallest_pivot(model, plan, &pos) > 1e-2 && least > 1e-2 && small).then_some((p, found))
     };
     postures(robot, 60, seed).into_iter().filter_map(good).take(count).collect()
 }

@@ -7,6 +7,7 @@
 
 use super::frames::{Frames, Link};
 use super::plan::{LegsPlan, Tie};
+use crate::dynamics::newton_euler::Sign;
 use crate::kinematics::Positions;
 use crate::kinematics::closure::{ClosureAt, row_kind};
 use crate::linalg::small::{Dense, lu, lu_solve, lu_solve_transposed};
@@ -341,7 +342,7 @@ impl<S: Real> Legs<'_, S> {
             let joint = &self.model.numbers().joints[*c];
             columns[0][j] += joint.rotor * self.accels[*c];
             if friction {
-                columns[0][j] += joint.friction(self.rates[*c]);
+                columns[0][j] += joint.friction(self.rates[*c], Sign::Sharp);
             }
             if let Some(k) = topology.active.iter().position(|a| a == c) {
                 columns[1 + k][j] -= self.unit_effort(*c);

@@ -1,6 +1,6 @@
 //! Inverse dynamics: actuator efforts from the motion of the platform, (8.71)-(8.73) and (8.145)-(8.148).
 
-use super::newton_euler::{TreeEfforts, energies, ground_wrench, tree_efforts};
+use super::newton_euler::{Sign, TreeEfforts, energies, ground_wrench, tree_efforts};
 use crate::kinematics::jacobians::{Redundancy, StateMatrices, matrices_at};
 use crate::kinematics::motion::{Motion, move_bodies};
 use crate::kinematics::{Kind, Positions, Posture, SolveError};
@@ -40,7 +40,7 @@ pub fn inverse_dynamics(
     let joints = &model.numbers().joints;
     let driven = |friction: bool| {
         let efforts = tree.efforts.map(|c, effort| {
-            let own = if friction { joints[c].friction(motion.rates[c]) } else { 0.0 };
+            let own = if friction { joints[c].friction(motion.rates[c], Sign::Sharp) } else { 0.0 };
             effort + joints[c].rotor * motion.accels[c] + own
         });
         closed(model, &m, &efforts, &tree.F_WE)
@@ -65,7 +65,7 @@ pub(super) fn moved(model: &Model<f64>, posture: &Posture, t_r: &[f64], td_r: &[
     let (mut pos, mut motion) = (posture.positions().clone(), Motion::new(model));
     move_bodies(model, t_r, td_r, &mut pos, &mut motion)?;
     let mut tree = TreeEfforts::new(model);
-    tree_efforts(model, &pos, &motion, &mut tree);
+    tree_efforts(model, &mut pos, &mut motion, &mut tree);
     Ok((pos, motion, tree))
 }
 

@@ -1,10 +1,11 @@
-//! Newton-Euler on the tree, (8.17)-(8.32), in world axes and in any scalar.
+//! Newton-Euler on the tree, (8.17)-(8.32), leg by leg, in world axes and in any scalar.
 
 use crate::kinematics::Positions;
-use crate::kinematics::motion::{Motion, screw};
-use crate::model::{JointNumbers, Model, Node, PerBody, PerCoord};
+use crate::kinematics::leg::{LegAt, LegMotion, for_coords};
+use crate::kinematics::motion::{Motion, with_leg};
+use crate::model::{Anchor, JointKind, JointNumbers, Model, Node, PerBody, PerCoord};
 use crate::scalar::Real;
-use crate::spatial::{Accel, Inertia, Pose, Twist, Vec3, Wrench};
+use crate::spatial::{Accel, Inertia, Pose, Twist, Vec3, Wrench, dot};
 
 /// Efforts of the tree, sized once for a model.
 #[derive(Clone, Debug)]
@@ -31,45 +32,106 @@ impl<S: Real> TreeEfforts<S> {
 
 /// Wrench that a body needs to move so, at the origin of its frame, in world axes, (6.35)-(6.36); gravity pulls down what is
 /// not accelerated upwards.
-fn needed<S: Real>(inertia: &Inertia<S>, X: &Pose<S>, w: Vec3<S>, A: Accel<S>, gravity: Vec3<S>) -> Wrench<S> {
+#[inline(always)]
+pub fn needed<S: Real>(inertia: &Inertia<S>, X: &Pose<S>, w: Vec3<S>, A: Accel<S>, gravity: Vec3<S>) -> Wrench<S> {
     let local = |v: Vec3<S>| X.R.apply_inv(v);
     let A = Accel { a: local(A.a - gravity), alpha: local(A.alpha) };
     let F = inertia.apply(A) + inertia.gyroscopic(local(w));
     Wrench { f: X.R.apply(F.f), m: X.R.apply(F.m) }
 }
 
-/// Efforts of the tree for a motion of all bodies, (8.20)-(8.27).
-pub fn tree_efforts<S: Real>(model: &Model<S>, pos: &Positions<S>, motion: &Motion<S>, out: &mut TreeEfforts<S>) {
-    let (topology, numbers) = (model.topology(), model.numbers());
-    for (b, body) in numbers.bodies.iter() {
-        out.F_WB[b] = needed(&body.inertia, &pos.X_WB[b], motion.V_WB[b].w, motion.A_WB[b], numbers.gravity);
+/// What the joints of one leg bear: slices of memory of the robot.
+#[derive(Debug)]
+pub struct LegEfforts<'a, S: Real> {
+    /// Wrench on each body, at the origin of frame M. Holds, before, what the bodies must carry besides the leg itself.
+    pub F_WB: &'a mut [Wrench<S>],
+    /// Effort of each coordinate. Holds, before, what resists the coordinate besides the bodies.
+    pub efforts: &'a mut [S],
+}
+
+/// Wrenches on the bodies of a leg and efforts of its coordinates, were all of them driven, (8.20)-(8.27). `to_root` hears
+/// what the leg asks of platform or bodies of other legs that it stands on, at their origins.
+#[inline(always)]
+pub fn leg_wrenches<S: Real>(
+    at: &LegAt<'_, S>,
+    motion: &LegMotion<'_, S>,
+    gravity: Vec3<S>,
+    out: &mut LegEfforts<'_, S>,
+    mut to_root: impl FnMut(Anchor, Wrench<S>),
+) {
+    for b in (0..at.leg.bodies.len()).rev() {
+        let X = &at.pos.X_WB[b];
+        let own = needed(&at.numbers.bodies[b].inertia, X, motion.V_WB[b].w, motion.A_WB[b], gravity);
+        let F = out.F_WB[b] + own;
+        out.F_WB[b] = F;
+        let effort = match at.leg.bodies[b].joint {
+            JointKind::Revolute => dot(X.R.z(), F.m),
+            JointKind::Prismatic => dot(X.R.z(), F.f),
+            JointKind::Fixed => S::zero(),
+        };
+        for_coords(at.leg, at.numbers.bodies, b, |c, k| out.efforts[c] += k.map_or(effort, |k| k * effort));
+        match at.leg.bodies[b].anchor {
+            Anchor::World => {}
+            Anchor::Body(p) => out.F_WB[p] = out.F_WB[p] + F.at(at.pos.X_WB[p].p - X.p),
+            root => to_root(root, F.at(at.roots.origin(root) - X.p)),
+        }
     }
-    out.F_WE = needed(&numbers.platform, &pos.X_WE, motion.V_WE.w, motion.A_WE, numbers.gravity);
+}
+
+/// Efforts of the tree for a motion of all bodies, (8.20)-(8.27): loops cut, every joint driven.
+pub fn tree_efforts<S: Real>(
+    model: &Model<S>,
+    pos: &mut Positions<S>,
+    motion: &mut Motion<S>,
+    out: &mut TreeEfforts<S>,
+) {
+    let (topology, numbers) = (model.topology(), model.numbers());
+    out.F_WB.values_mut().for_each(|F| *F = Wrench::zero());
     out.efforts.values_mut().for_each(|x| *x = S::zero());
-    for &leg in topology.order.iter().rev() {
-        for b in topology.legs[leg].bodies.iter().rev() {
-            let (X, F) = (&pos.X_WB[b], out.F_WB[b]);
-            let body = &topology.bodies[b];
-            let effort = screw(body.joint, X, X.p).power(F);
-            match body.coord {
-                Some(c) => out.efforts[c] += effort,
-                None => numbers.bodies[b].coupling.iter().for_each(|(c, k)| out.efforts[*c] += *k * effort),
-            }
-            match body.parent {
-                Node::Body(p) => out.F_WB[p] = out.F_WB[p] + F.at(pos.X_WB[p].p - X.p),
-                Node::Platform => out.F_WE = out.F_WE + F.at(pos.X_WE.p - X.p),
-                Node::World => {}
+    out.F_WE = needed(&numbers.platform, &pos.X_WE, motion.V_WE.w, motion.A_WE, numbers.gravity);
+    for &id in topology.order.iter().rev() {
+        let leg = &topology.legs[id];
+        let mut roots: Vec<(Anchor, Wrench<S>)> = Vec::new();
+        with_leg(model, id, &topology.plan.pivots_of_leg[id], pos, motion, |at, motion| {
+            let mut own =
+                LegEfforts { F_WB: out.F_WB.slice_mut(leg.bodies), efforts: out.efforts.slice_mut(leg.coords) };
+            leg_wrenches(at, motion, numbers.gravity, &mut own, |root, F| roots.push((root, F)));
+        });
+        for (root, F) in roots {
+            match root {
+                Anchor::Outside(k) => out.F_WB[leg.outside[k]] = out.F_WB[leg.outside[k]] + F,
+                _ => out.F_WE = out.F_WE + F,
             }
         }
     }
 }
 
 impl<S: Real> JointNumbers<S> {
-    /// What a rate meets: `f_s sign(q̇) + f_v q̇ + (f_st - f_s) sign(q̇) exp(-|q̇| B)`, (8.30)-(8.32), erratum D4.
-    pub fn friction(&self, rate: S) -> S {
-        let sign = rate.sign();
-        let fades = |(beyond, decay): (S, S)| beyond * sign * (-(rate.abs() * decay)).exp();
-        self.coulomb * sign + self.viscous * rate + fades(self.breakaway[0]) + fades(self.breakaway[1])
+    /// What a rate meets: `f_s sign(q̇) + f_v q̇ + (f_st - f_s) sign(q̇) exp(-|q̇| B)`, (8.30)-(8.32), erratum D4; `sign` says
+    /// how the direction is told.
+    pub fn friction(&self, rate: S, sign: Sign) -> S {
+        let direction = sign.of(rate);
+        let fades = |(beyond, decay): (S, S)| beyond * direction * (-(rate.abs() * decay)).exp();
+        self.coulomb * direction + self.viscous * rate + fades(self.breakaway[0]) + fades(self.breakaway[1])
+    }
+}
+
+/// The direction of a rate.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub enum Sign {
+    /// -1, 0 or 1.
+    #[default]
+    Sharp,
+    /// `q̇ / sqrt(q̇² + width²)`: smooth, within 30 % of sharp beyond the width; rates in rad/s or m/s.
+    Smooth(f64),
+}
+
+impl Sign {
+    fn of<S: Real>(self, rate: S) -> S {
+        match self {
+            Sign::Sharp => rate.sign(),
+            Sign::Smooth(width) => rate / (rate.squared() + S::lit(width * width)).sqrt(),
+        }
     }
 }
 

@@ -8,7 +8,7 @@ use super::modes::WorkingMode;
 use super::newton::{Unknowns, polish};
 use super::positions::{Frames, JointPosition, LegPositions, Positions, pose_bodies, pose_body, pose_leg};
 use crate::model::{Anchor, Block, Body, BodyNumbers, Cross, LegId, LegStructure, Method, Model, Motion, Slot, Step};
-use crate::scalar::{LANES, Lanes, Real, lane, lanes};
+use crate::scalar::{Lanes, Real, all_nonneg, all_within, lane, lanes};
 use crate::spatial::{Pose, Rotation, Turn, Vec3, vec3};
 
 /// Joints for the platform pose in `pos`, in any scalar. Closed forms need nothing else; legs and platform coordinates
@@ -67,7 +67,7 @@ pub fn solve_groups(model: &Model<f64>, signs: &[f64], limit: f64, pos: &mut Pos
         let mut part = legs.part();
         solve_leg(structure, &group.bodies, &group.blocks, &sign, Frames { X_WE: &X_WE, outside: &[] }, &mut part);
         reaches &=
-            part.margins.iter().all(|m| is_nonneg(*m - least)) && part.misses.iter().all(|m| is_within(*m, limit));
+            part.margins.iter().all(|m| all_nonneg(*m - least)) && part.misses.iter().all(|m| is_within(*m, limit));
         for (k, id) in group.legs.iter().enumerate() {
             let own = pos.joints.slice_mut(topology.legs[*id].coords);
             for ((joint, four), coord) in own.iter_mut().zip(&*part.joints).zip(structure.coords) {
@@ -82,12 +82,8 @@ pub fn solve_groups(model: &Model<f64>, signs: &[f64], limit: f64, pos: &mut Pos
     reaches
 }
 
-fn is_nonneg(x: Lanes) -> bool {
-    (0..LANES).all(|k| lane(x, k) >= 0.0)
-}
-
 fn is_within(v: Vec3<Lanes>, limit: f64) -> bool {
-    is_nonneg(Lanes::lit(limit * limit) - v.dot(&v))
+    all_within(v.dot(&v), limit * limit)
 }
 
 /// Forward geometry by dyads: the robot is one leg, its active joints are known. Bodies are not posed.

@@ -7,6 +7,7 @@ pub mod geometry;
 mod inverse;
 pub mod jacobians;
 mod kind;
+pub mod leg;
 mod limit;
 pub mod matrices;
 mod modes;

@@ -281,7 +281,7 @@ pub fn pose_body<S: Real>(
 }
 
 /// Turn of the joint of a body, coupled or not.
-#[inline]
+#[inline(always)]
 pub fn turn<S: Real>(
     leg: LegStructure<'_>,
     numbers: &[BodyNumbers<S>],
@@ -297,7 +297,7 @@ pub fn turn<S: Real>(
     }
 }
 
-#[inline]
+#[inline(always)]
 fn slide<S: Real>(leg: LegStructure<'_>, numbers: &[BodyNumbers<S>], b: usize, joints: &[JointPosition<S>]) -> S {
     match leg.bodies[b].coord {
         Some(c) => joints[leg.local(c)].value,

@@ -228,7 +228,7 @@ fn lu_of<S: Real, const N: usize>(a: &mut [S], n: usize) {
             a[i * n + k] = factor;
             for j in k + 1..n {
                 let x = a[k * n + j];
-                a[i * n + j] -= factor * x;
+                a[i * n + j] = factor.mul_add(-x, a[i * n + j]);
             }
         }
     }
@@ -246,14 +246,14 @@ fn lu_solve_of<S: Real, const N: usize>(a: &[S], b: &mut [S], n: usize) {
     for i in 1..n {
         let mut x = b[i];
         for j in 0..i {
-            x -= a[i * n + j] * b[j];
+            x = a[i * n + j].mul_add(-b[j], x);
         }
         b[i] = x;
     }
     for i in (0..n).rev() {
         let mut x = b[i];
         for j in i + 1..n {
-            x -= a[i * n + j] * b[j];
+            x = a[i * n + j].mul_add(-b[j], x);
         }
         b[i] = x * a[i * n + i];
     }
@@ -262,17 +262,23 @@ fn lu_solve_of<S: Real, const N: usize>(a: &[S], b: &mut [S], n: usize) {
 /// Solve `Aᵀ x = b` with the factors of [`lu`], in place.
 #[inline(always)]
 pub fn lu_solve_transposed<S: Real>(a: &[S], n: usize, b: &mut [S]) {
+    sized!(n, lu_solve_transposed_of(&a[..n * n], &mut b[..n]));
+}
+
+#[inline(always)]
+fn lu_solve_transposed_of<S: Real, const N: usize>(a: &[S], b: &mut [S], n: usize) {
+    let n = if N == 0 { n } else { N };
     for i in 0..n {
         let mut x = b[i];
         for j in 0..i {
-            x -= a[j * n + i] * b[j];
+            x = a[j * n + i].mul_add(-b[j], x);
         }
         b[i] = x * a[i * n + i];
     }
     for i in (0..n).rev() {
         let mut x = b[i];
         for j in i + 1..n {
-            x -= a[j * n + i] * b[j];
+            x = a[j * n + i].mul_add(-b[j], x);
         }
         b[i] = x;
     }

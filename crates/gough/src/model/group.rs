@@ -2,7 +2,7 @@
 
 use super::Model;
 use super::ids::{Id, LegId};
-use super::numbers::BodyNumbers;
+use super::numbers::{BodyNumbers, JointNumbers};
 use super::plan::{Block, LegPivots};
 use super::topology::{Anchor, JointKind, SidePath, Topology};
 use crate::description::ClosureJoint;
@@ -16,6 +16,8 @@ pub struct Group {
     pub legs: Vec<LegId>,
     /// Numbers of their bodies, one leg per lane.
     pub bodies: Vec<BodyNumbers<Lanes>>,
+    /// Rotors and friction of their coordinates, one leg per lane.
+    pub joints: Vec<JointNumbers<Lanes>>,
     /// Frames of the sides of their closures, one leg per lane.
     pub closures: Vec<[Pose<Lanes>; 2]>,
     /// Their blocks, one leg per lane.
@@ -83,6 +85,7 @@ fn pack(model: &Model<f64>, legs: &[LegId]) -> Group {
     let topology = model.topology();
     let lane_leg = |k: usize| legs[k.min(legs.len() - 1)];
     let bodies = |id: LegId| model.numbers().bodies.slice(topology.legs[id].bodies);
+    let joints = |id: LegId| model.numbers().joints.slice(topology.legs[id].coords);
     let closures = |id: LegId| model.numbers().closures.slice(topology.legs[id].closures);
     let blocks = |id: LegId| model.leg_blocks(id);
     // The numbers of each leg in the order in which `map` meets them.
@@ -93,6 +96,7 @@ fn pack(model: &Model<f64>, legs: &[LegId]) -> Group {
             x
         };
         bodies(lane_leg(k)).iter().for_each(|b| drop(b.map(&mut note)));
+        joints(lane_leg(k)).iter().for_each(|j| _ = j.map(&mut note));
         closures(lane_leg(k)).iter().flatten().for_each(|X| _ = X.map(&mut note));
         blocks(lane_leg(k)).iter().for_each(|b| drop(b.map(&mut note)));
         list
@@ -105,6 +109,7 @@ fn pack(model: &Model<f64>, legs: &[LegId]) -> Group {
     Group {
         legs: legs.to_vec(),
         bodies: bodies(legs[0]).iter().map(|b| b.map(&mut next)).collect(),
+        joints: joints(legs[0]).iter().map(|j| j.map(&mut next)).collect(),
         closures: closures(legs[0]).iter().map(|[a, b]| [a.map(&mut next), b.map(&mut next)]).collect(),
         blocks: blocks(legs[0]).iter().map(|b| b.map(&mut next)).collect(),
     }

@@ -48,6 +48,18 @@ pub struct JointNumbers<S: Real> {
     pub breakaway: [(S, S); 2],
 }
 
+impl<S: Real> JointNumbers<S> {
+    /// The same in another scalar, number by number.
+    pub fn map<T: Real>(&self, f: &mut dyn FnMut(S) -> T) -> JointNumbers<T> {
+        JointNumbers {
+            rotor: f(self.rotor),
+            viscous: f(self.viscous),
+            coulomb: f(self.coulomb),
+            breakaway: self.breakaway.map(|(beyond, decay)| (f(beyond), f(decay))),
+        }
+    }
+}
+
 /// Numbers of a model.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Numbers<S: Real> {

@@ -31,6 +31,10 @@ impl Real for f64 {
     fn where_nonneg(self, a: Self, b: Self) -> Self {
         if self >= 0.0 { a } else { b }
     }
+    #[inline(always)]
+    fn mul_add(self, a: Self, b: Self) -> Self {
+        f64::mul_add(self, a, b)
+    }
     fn exact_sin_cos(self) -> (Self, Self) {
         let (s, c) = f64::sin_cos(self);
         (exact(s), exact(c))

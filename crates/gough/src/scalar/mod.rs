@@ -12,7 +12,7 @@ mod lanes;
 
 pub use dual::{Dual, Dual2, DualVector};
 pub use expr::{Arg, Expr, Id, Op, Operations, Program, trace};
-pub use lanes::{LANES, Lanes, lane, lanes};
+pub use lanes::{LANES, Lanes, all_nonneg, all_within, lane, lanes};
 
 use num_traits::{One, Zero};
 use std::ops::{Add, AddAssign, Div, DivAssign, Mul, MulAssign, Neg, Sub, SubAssign};
@@ -58,6 +58,12 @@ pub trait Real:
     /// a right angle written as `pi/2` leaves true zeros in the model.
     fn exact_sin_cos(self) -> (Self, Self) {
         self.sin_cos()
+    }
+
+    /// `self · a + b`, in one instruction where the processor has it.
+    #[inline(always)]
+    fn mul_add(self, a: Self, b: Self) -> Self {
+        self * a + b
     }
 
     /// One over the number.

@@ -28,6 +28,32 @@ pub fn vec3<S: Real>(x: S, y: S, z: S) -> Vec3<S> {
     Vec3::new(x, y, z)
 }
 
+/// `a × b`, each component one product and one multiply-add.
+#[inline(always)]
+pub fn cross<S: Real>(a: Vec3<S>, b: Vec3<S>) -> Vec3<S> {
+    let minor = |p: S, q: S, r: S, s: S| p.mul_add(q, -(r * s));
+    vec3(minor(a.y, b.z, a.z, b.y), minor(a.z, b.x, a.x, b.z), minor(a.x, b.y, a.y, b.x))
+}
+
+/// `a · b` by multiply-adds.
+#[inline(always)]
+pub fn dot<S: Real>(a: Vec3<S>, b: Vec3<S>) -> S {
+    a.z.mul_add(b.z, a.y.mul_add(b.y, a.x * b.x))
+}
+
+/// `a + b k` by multiply-adds.
+#[inline(always)]
+pub fn along<S: Real>(a: Vec3<S>, b: Vec3<S>, k: S) -> Vec3<S> {
+    vec3(b.x.mul_add(k, a.x), b.y.mul_add(k, a.y), b.z.mul_add(k, a.z))
+}
+
+/// `M v` by multiply-adds.
+#[inline(always)]
+pub fn times<S: Real>(M: &Mat3<S>, v: Vec3<S>) -> Vec3<S> {
+    let column = |k: usize| vec3(M[(0, k)], M[(1, k)], M[(2, k)]);
+    along(along(column(0) * v.x, column(1), v.y), column(2), v.z)
+}
+
 /// Cross-product matrix: `hat(r) u = r × u`.
 #[inline]
 pub fn hat<S: Real>(r: Vec3<S>) -> Mat3<S> {

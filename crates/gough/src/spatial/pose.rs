@@ -1,7 +1,7 @@
 //! Rotations and poses, eqs. (2.3)-(2.19).
 
 use crate::scalar::Real;
-use crate::spatial::{Mat3, Turn, Twist, Vec3, Wrench, vec3};
+use crate::spatial::{Mat3, Turn, Twist, Vec3, Wrench, along, dot, times, vec3};
 use std::ops::Mul;
 
 /// Rotation matrix `R_AB`: columns are the axes of B seen in A.
@@ -40,7 +40,8 @@ impl<S: Real> Rotation<S> {
     }
 
     /// The same in another scalar, entry by entry.
-    pub fn map<T: Real>(&self, f: &mut dyn FnMut(S) -> T) -> Rotation<T> {
+    #[inline]
+    pub fn map<T: Real>(&self, f: &mut (impl FnMut(S) -> T + ?Sized)) -> Rotation<T> {
         Rotation(self.0.map(f))
     }
 
@@ -59,23 +60,13 @@ impl<S: Real> Rotation<S> {
     /// `R v`.
     #[inline]
     pub fn apply(&self, v: Vec3<S>) -> Vec3<S> {
-        let m = &self.0;
-        vec3(
-            m[(0, 0)] * v.x + m[(0, 1)] * v.y + m[(0, 2)] * v.z,
-            m[(1, 0)] * v.x + m[(1, 1)] * v.y + m[(1, 2)] * v.z,
-            m[(2, 0)] * v.x + m[(2, 1)] * v.y + m[(2, 2)] * v.z,
-        )
+        times(&self.0, v)
     }
 
     /// `Rᵀ v`.
     #[inline]
     pub fn apply_inv(&self, v: Vec3<S>) -> Vec3<S> {
-        let m = &self.0;
-        vec3(
-            m[(0, 0)] * v.x + m[(1, 0)] * v.y + m[(2, 0)] * v.z,
-            m[(0, 1)] * v.x + m[(1, 1)] * v.y + m[(2, 1)] * v.z,
-            m[(0, 2)] * v.x + m[(1, 2)] * v.y + m[(2, 2)] * v.z,
-        )
+        vec3(dot(self.column(0), v), dot(self.column(1), v), dot(self.column(2), v))
     }
 
     /// `Rᵀ`.
@@ -88,7 +79,7 @@ impl<S: Real> Rotation<S> {
     #[inline]
     pub fn turned(&self, t: Turn<S>) -> Self {
         let (x, y) = (self.column(0), self.column(1));
-        Self::from_columns(x * t.cos + y * t.sin, y * t.cos - x * t.sin, self.z())
+        Self::from_columns(along(x * t.cos, y, t.sin), along(y * t.cos, x, -t.sin), self.z())
     }
 }
 
@@ -129,7 +120,8 @@ impl<S: Real> Pose<S> {
     }
 
     /// The same in another scalar, number by number.
-    pub fn map<T: Real>(&self, f: &mut dyn FnMut(S) -> T) -> Pose<T> {
+    #[inline]
+    pub fn map<T: Real>(&self, f: &mut (impl FnMut(S) -> T + ?Sized)) -> Pose<T> {
         Pose { R: self.R.map(f), p: self.p.map(f) }
     }
 

@@ -1,7 +1,7 @@
 //! Motions and actions (chapter 3): no sum of the two compiles.
 
 use crate::scalar::Real;
-use crate::spatial::Vec3;
+use crate::spatial::{Vec3, cross, dot};
 use std::ops::{Add, Neg, Sub};
 
 /// Motion of a frame: velocity `v` of its origin and angular velocity `w`.
@@ -41,7 +41,7 @@ impl<S: Real> Twist<S> {
     /// The only product of a motion and an action: power.
     #[inline]
     pub fn power(self, F: Wrench<S>) -> S {
-        self.v.dot(&F.f) + self.w.dot(&F.m)
+        dot(self.v, F.f) + dot(self.w, F.m)
     }
 
     /// The motion multiplied by a rate.
@@ -53,7 +53,7 @@ impl<S: Real> Twist<S> {
     /// The same motion taken at the point `r` from the origin, same axes, (3.2).
     #[inline]
     pub fn at(self, r: Vec3<S>) -> Self {
-        Self { v: self.v + self.w.cross(&r), w: self.w }
+        Self { v: self.v + cross(self.w, r), w: self.w }
     }
 
     /// Linear part first: the order of every matrix and file.
@@ -76,7 +76,7 @@ impl<S: Real> Wrench<S> {
     /// The same action taken at the point `r` from the origin, same axes, (3.4).
     #[inline]
     pub fn at(self, r: Vec3<S>) -> Self {
-        Self { f: self.f, m: self.m + self.f.cross(&r) }
+        Self { f: self.f, m: self.m + cross(self.f, r) }
     }
 
     /// Force first.
@@ -99,13 +99,13 @@ impl<S: Real> Accel<S> {
     /// What an action contributes to the derivative of the power of a motion: the same product as for a twist.
     #[inline]
     pub fn power(self, F: Wrench<S>) -> S {
-        self.a.dot(&F.f) + self.alpha.dot(&F.m)
+        dot(self.a, F.f) + dot(self.alpha, F.m)
     }
 
     /// The acceleration of the point `r` from the origin of a body that turns with `w`, (3.24).
     #[inline]
     pub fn at(self, r: Vec3<S>, w: Vec3<S>) -> Self {
-        Self { a: self.a + self.alpha.cross(&r) + w.cross(&w.cross(&r)), alpha: self.alpha }
+        Self { a: self.a + cross(self.alpha, r) + cross(w, cross(w, r)), alpha: self.alpha }
     }
 }
 
@@ -113,7 +113,8 @@ macro_rules! linear {
     ($type:ident, $a:ident, $b:ident) => {
         impl<S: Real> $type<S> {
             /// The same in another scalar, number by number.
-            pub fn map<T: Real>(&self, f: &mut dyn FnMut(S) -> T) -> $type<T> {
+            #[inline]
+            pub fn map<T: Real>(&self, f: &mut (impl FnMut(S) -> T + ?Sized)) -> $type<T> {
                 $type { $a: self.$a.map(&mut *f), $b: self.$b.map(f) }
             }
         }

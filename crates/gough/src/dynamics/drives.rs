@@ -1,0 +1,173 @@
+//! What the drives must give: `J⁻ᵀ τ = h` on the platform's independent components, (8.145)-(8.148), in any scalar.
+
+use super::reduction::Efforts;
+use crate::description::Coordinate;
+use crate::kinematics::SINGULAR;
+use crate::kinematics::motion::Motion;
+use crate::linalg::small::{Dense, PivotOrder, lu, lu_solve};
+use crate::model::{Id, Model};
+use crate::scalar::Real;
+
+/// The platform's freedoms: its independent components among all six, `t_p = Ψ_t t_r`.
+#[derive(Clone, Copy, Debug)]
+pub struct Freedoms<'a, S: Real> {
+    independent: &'a [Coordinate],
+    Psi_t: Option<&'a Dense<S>>,
+}
+
+impl<'a, S: Real> Freedoms<'a, S> {
+    /// At the posture of a motion.
+    pub fn of(model: &'a Model<S>, motion: &'a Motion<S>) -> Self {
+        Self { independent: &model.topology().platform.independent, Psi_t: motion.Psi_t.as_ref() }
+    }
+
+    /// Component `k` of `w_r = Ψ_tᵀ w`, (8.65).
+    #[inline(always)]
+    pub fn down(&self, w: &[S; 6], k: usize) -> S {
+        match self.Psi_t {
+            None => w[self.independent[k].index()],
+            Some(Psi_t) => (0..6).fold(S::zero(), |sum, i| sum + Psi_t.at(i, k) * w[i]),
+        }
+    }
+
+    /// Column `k` of Ψ_t.
+    #[inline(always)]
+    pub fn column(&self, k: usize) -> [S; 6] {
+        let mut unit = [S::zero(); 6];
+        match self.Psi_t {
+            None => unit[self.independent[k].index()] = S::one(),
+            Some(Psi_t) => unit = std::array::from_fn(|i| Psi_t.at(i, k)),
+        }
+        unit
+    }
+
+    /// `Ψ_t x`.
+    pub fn up(&self, x: &[S]) -> [S; 6] {
+        let mut all = [S::zero(); 6];
+        for (k, x) in x.iter().enumerate() {
+            all.iter_mut().zip(self.column(k)).for_each(|(sum, c)| *sum += c * *x);
+        }
+        all
+    }
+}
+
+/// The equations of the drives, sized once for a model.
+#[derive(Clone, Debug)]
+pub struct Drives<S: Real> {
+    /// Efforts of the drives, in the order of the active coordinates.
+    pub efforts: Vec<S>,
+    /// Active coordinates that the platform feels.
+    pub felt: Vec<usize>,
+    /// What makes the platform's independent components comparable.
+    scales: Vec<f64>,
+    /// Rows of J⁻¹ on those components, one per drive that is felt.
+    rows: Vec<S>,
+    h: Vec<S>,
+    matrix: Vec<S>,
+    solution: Vec<S>,
+}
+
+impl<S: Real> Drives<S> {
+    /// Memory for a model.
+    pub fn new(model: &Model<S>) -> Self {
+        let topology = model.topology();
+        let plan = &topology.plan.pivots_of_leg;
+        let is_felt = |k: &usize| {
+            let coord = &topology.coords[topology.active[*k]];
+            let local = topology.legs[coord.leg].coords.local(topology.active[*k]);
+            local.is_some_and(|c| plan.as_slice().get(coord.leg.index()).is_none_or(|p| p.place[c].is_some()))
+        };
+        let felt: Vec<usize> = (0..topology.active.len()).filter(is_felt).collect();
+        let scale = |angle: bool| if angle { model.length().recip() } else { 1.0 };
+        let scales: Vec<_> = topology.platform.independent.iter().map(|c| scale(c.is_angle())).collect();
+        let n = scales.len();
+        let zeros = |n: usize| vec![S::zero(); n];
+        Self {
+            efforts: zeros(topology.active.len()),
+            rows: zeros(n * felt.len()),
+            h: zeros(n),
+            matrix: zeros(n * n),
+            solution: zeros(n),
+            scales,
+            felt,
+        }
+    }
+
+    /// What the wrenches in `from` do on the platform's freedoms, (8.65), lengths scaled.
+    pub fn project(&mut self, from: &Efforts<S>, freedoms: &Freedoms<'_, S>) {
+        let n = self.scales.len();
+        let h = from.h.to_array();
+        for (k, scale) in self.scales.iter().enumerate() {
+            self.h[k] = freedoms.down(&h, k) * S::lit(*scale);
+        }
+        for (row, drive) in self.rows.chunks_exact_mut(n.max(1)).zip(&self.felt) {
+            let w = from.J_inv[*drive].to_array();
+            for (k, scale) in self.scales.iter().enumerate() {
+                row[k] = freedoms.down(&w, k) * S::lit(*scale);
+            }
+        }
+    }
+
+    /// More drives than freedoms.
+    pub fn is_redundant(&self) -> bool {
+        self.felt.len() > self.scales.len()
+    }
+
+    /// Solve for the efforts in a pivot order of J⁻¹ (rows: drives that are felt; columns: components); with more drives than
+    /// freedoms the shortest list, `τ = J⁻¹ (J⁻ᵀ J⁻¹)⁻¹ h`, erratum D20, in the natural order.
+    #[inline]
+    pub fn solve(&mut self, order: &PivotOrder) {
+        let n = self.scales.len();
+        if self.is_redundant() {
+            for (i, j) in (0..n * n).map(|k| (k / n, k % n)) {
+                self.matrix[i * n + j] =
+                    self.rows.chunks_exact(n).fold(S::zero(), |sum, row| row[i].mul_add(row[j], sum));
+            }
+            self.solution.copy_from_slice(&self.h);
+        } else {
+            for (i, &component) in order.cols.iter().enumerate() {
+                for (j, &drive) in order.rows.iter().enumerate() {
+                    self.matrix[i * n + j] = self.rows[drive * n + component];
+                }
+                self.solution[i] = self.h[component];
+            }
+        }
+        lu(&mut self.matrix, n);
+        lu_solve(&self.matrix, n, &mut self.solution);
+        if self.is_redundant() {
+            for (i, drive) in self.felt.iter().enumerate() {
+                let row = &self.rows[i * n..(i + 1) * n];
+                self.efforts[*drive] = row.iter().zip(&self.solution).fold(S::zero(), |sum, (a, x)| a.mul_add(*x, sum));
+            }
+        } else {
+            for (&drive, x) in order.rows.iter().zip(&self.solution) {
+                self.efforts[self.felt[drive]] = *x;
+            }
+        }
+    }
+}
+
+impl Drives<f64> {
+    /// J⁻¹ on the independent components of the platform, lengths scaled.
+    pub fn J_inv(&self) -> Dense<f64> {
+        Dense { rows: self.felt.len(), cols: self.scales.len(), data: self.rows.clone() }
+    }
+
+    /// A pivot order for the posture; `None` where the drives do not hold the platform.
+    pub fn order(&self) -> Option<PivotOrder> {
+        let n = self.scales.len();
+        let order = PivotOrder::of(&self.J_inv(), n, SINGULAR);
+        (order.cols.len() == n && self.rows.iter().all(|x| x.is_finite())).then_some(order)
+    }
+
+    /// Whether no pivot of the last solution was poor.
+    pub fn is_well_founded(&self) -> bool {
+        let n = self.scales.len();
+        let size = if self.is_redundant() {
+            self.rows.iter().map(|x| x * x).sum::<f64>()
+        } else {
+            self.rows.iter().fold(0.0, |m: f64, x| m.max(x.abs()))
+        };
+        (0..n).all(|i| self.matrix[i * n + i].abs() * size < 1e4)
+    }
+}

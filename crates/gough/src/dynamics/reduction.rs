@@ -1,0 +1,247 @@
+//! Every leg reduced to the platform with its own small blocks, (8.82)-(8.86), (8.145), in any scalar; sums only at the
+//! platform.
+//!
+//! A leg's coordinates obey `F q̇ = G V`, with V the motion of what the leg hangs on (see [`LegAt`]). Efforts `τ` of its joints
+//! therefore act there as the wrenches `Gᵀ μ`, `Fᵀ μ = τ`: the multipliers μ are the forces in the closures. The efforts that
+//! the tree needs, reduced so, are what the platform lacks; a unit effort of a drive, reduced so, is a row of J⁻¹.
+
+use super::newton_euler::{LegEfforts, Sign, leg_wrenches, needed};
+use crate::kinematics::Positions;
+use crate::kinematics::leg::{LegAt, LegMotion, for_coords};
+use crate::kinematics::motion::{Motion, with_factored_legs};
+use crate::linalg::small::lu_solve_transposed;
+use crate::model::{Anchor, BodyId, JointKind, Leg, LegId, Model, PerBody, PerLeg, Topology};
+use crate::scalar::Real;
+use crate::spatial::{Vec3, Wrench, dot};
+
+/// Efforts of one state, sized once for a model.
+#[derive(Clone, Debug)]
+pub struct Efforts<S: Real> {
+    /// What acts on the bodies from outside, at the origin of frame M, in world axes.
+    pub loads: PerBody<Wrench<S>>,
+    /// What acts on the platform from outside, at its origin, in world axes.
+    pub load: Wrench<S>,
+    /// What the platform needs, with all legs reduced to it and no drive at work: `h` of (8.145), in all six components.
+    pub h: Wrench<S>,
+    /// What a unit effort of each active coordinate gives to the platform: rows of J⁻¹ in all six components; zero for
+    /// drives that the platform does not feel.
+    pub J_inv: Vec<Wrench<S>>,
+    /// Wrench that each body must get from what it stands on, were all joints driven, legs that hang on it included.
+    F_WB: PerBody<Wrench<S>>,
+    /// Efforts of the leg at work.
+    efforts: Vec<S>,
+    /// Multipliers of the leg at work.
+    mu: Vec<S>,
+    /// What the leg at work asks of the platform, and of each outside body.
+    roots: Vec<Wrench<S>>,
+    /// Bodies that other legs hang on.
+    hung: Vec<BodyId>,
+    /// What a unit effort of each active coordinate asks of each of them.
+    carried: Vec<Wrench<S>>,
+    /// Active coordinates that each leg feels: its own, and those of legs that hang on it.
+    felt: PerLeg<Vec<usize>>,
+}
+
+impl<S: Real> Efforts<S> {
+    /// Memory for a model, nothing acting from outside.
+    pub fn new(model: &Model<S>) -> Self {
+        let topology = model.topology();
+        let mut hung: Vec<BodyId> = topology.legs.values().flat_map(|l| l.outside.clone()).collect();
+        hung.sort_unstable();
+        hung.dedup();
+        let most = |f: &dyn Fn(&Leg) -> usize| topology.legs.values().map(f).max().unwrap_or(0);
+        let n = topology.active.len();
+        Self {
+            loads: topology.bodies.map(|_, _| Wrench::zero()),
+            load: Wrench::zero(),
+            h: Wrench::zero(),
+            J_inv: vec![Wrench::zero(); n],
+            F_WB: topology.bodies.map(|_, _| Wrench::zero()),
+            efforts: vec![S::zero(); most(&|l| l.coords.len())],
+            mu: vec![S::zero(); most(&|l| l.coords.len())],
+            roots: vec![Wrench::zero(); 1 + most(&|l| l.outside.len())],
+            carried: vec![Wrench::zero(); n * hung.len()],
+            felt: felt(topology),
+            hung,
+        }
+    }
+}
+
+/// Active coordinates that each leg feels, as places in [`Topology::active`].
+fn felt(topology: &Topology) -> PerLeg<Vec<usize>> {
+    let own = |id: LegId| topology.active.iter().enumerate().filter(move |(_, c)| topology.coords[**c].leg == id);
+    let mut felt = topology.legs.map(|id, _| own(id).map(|(k, _)| k).collect::<Vec<_>>());
+    for &id in topology.order.iter().rev() {
+        for b in &topology.legs[id].outside {
+            let below = topology.bodies[*b].leg;
+            let more: Vec<usize> = felt[id].iter().copied().filter(|k| !felt[below].contains(k)).collect();
+            felt[below].extend(more);
+        }
+    }
+    felt
+}
+
+/// What lists of efforts of a leg's joints, in the order of its pivots and one list after the other, ask of its roots:
+/// `Fᵀ μ = τ`, then `Σ μ ζ` at every closure, for what the first side stands on, and against what the second side stands on.
+/// `to_root` hears the number of the list, the root, and the wrench at its origin. Leaves the multipliers in `columns`.
+#[inline(always)]
+pub fn to_roots<S: Real>(
+    at: &LegAt<'_, S>,
+    factors: &[S],
+    columns: &mut [S],
+    mut to_root: impl FnMut(usize, Anchor, Wrench<S>),
+) {
+    let n = at.pivots.cols.len().max(1);
+    for column in columns.chunks_exact_mut(n) {
+        lu_solve_transposed(factors, at.pivots.cols.len(), column);
+    }
+    let axes = at.axes();
+    for closure in at.closures(&axes) {
+        let [a, b] = &closure.closure.paths;
+        for (k, mu) in columns.chunks_exact(n).enumerate() {
+            let F = closure.wrench(mu);
+            for (path, second) in [(a, false), (b, true)] {
+                if path.root != Anchor::World {
+                    let F = F.at(at.roots.origin(path.root) - closure.p);
+                    to_root(k, path.root, if second { -F } else { F });
+                }
+            }
+        }
+    }
+}
+
+/// Efforts of a leg's coordinates in the order of its pivots.
+#[inline(always)]
+pub fn in_pivot_order<S: Real>(at: &LegAt<'_, S>, efforts: &[S], column: &mut [S]) {
+    for (x, &c) in column.iter_mut().zip(&at.pivots.cols) {
+        *x = efforts[c];
+    }
+}
+
+/// Efforts of a leg's coordinates beside its bodies: rotors, and friction if asked.
+#[inline(always)]
+pub fn resistance<S: Real>(at: &LegAt<'_, S>, motion: &LegMotion<'_, S>, friction: Option<Sign>, efforts: &mut [S]) {
+    for (c, joint) in at.numbers.joints.iter().enumerate() {
+        efforts[c] = joint.rotor * motion.accels[c];
+        if let Some(sign) = friction {
+            efforts[c] += joint.friction(motion.rates[c], sign);
+        }
+    }
+}
+
+/// Efforts of a leg's coordinates that a wrench on one of its bodies, at that body's origin, asks for, and what it asks of the
+/// body's root.
+fn carry<S: Real>(
+    at: &LegAt<'_, S>,
+    body: usize,
+    F: Wrench<S>,
+    efforts: &mut [S],
+    mut to_root: impl FnMut(Anchor, Wrench<S>),
+) {
+    let (mut b, mut F) = (body, F);
+    loop {
+        let X = &at.pos.X_WB[b];
+        let effort = match at.leg.bodies[b].joint {
+            JointKind::Revolute => dot(X.R.z(), F.m),
+            JointKind::Prismatic => dot(X.R.z(), F.f),
+            JointKind::Fixed => S::zero(),
+        };
+        for_coords(at.leg, at.numbers.bodies, b, |c, k| efforts[c] += k.map_or(effort, |k| k * effort));
+        match at.leg.bodies[b].anchor {
+            Anchor::World => return,
+            Anchor::Body(p) => (b, F) = (p, F.at(at.pos.X_WB[p].p - X.p)),
+            root => return to_root(root, F.at(at.roots.origin(root) - X.p)),
+        }
+    }
+}
+
+fn slot(root: Anchor) -> usize {
+    if let Anchor::Outside(k) = root { k + 1 } else { 0 }
+}
+
+/// Every leg reduced to the platform, those first that hang on others: `h` and `J_inv`, for a motion of all bodies in `motion`
+/// whose legs are still factored.
+pub fn reduce<S: Real>(
+    model: &Model<S>,
+    friction: Option<Sign>,
+    pos: &mut Positions<S>,
+    motion: &mut Motion<S>,
+    out: &mut Efforts<S>,
+) {
+    let (topology, numbers) = (model.topology(), model.numbers());
+    out.h = needed(&numbers.platform, &pos.X_WE, motion.V_WE.w, motion.A_WE, numbers.gravity) - out.load;
+    out.J_inv.fill(Wrench::zero());
+    out.carried.fill(Wrench::zero());
+    for (b, load) in out.loads.iter() {
+        out.F_WB[b] = -*load;
+    }
+    let order = topology.order.iter().rev().copied();
+    with_factored_legs(model, order, pos, motion, |id, at, motion| {
+        let leg = &topology.legs[id];
+        out.reduce_leg(at, motion, leg, numbers.gravity, friction);
+        out.reduce_drives(at, motion, leg, id, topology);
+    });
+}
+
+impl<S: Real> Efforts<S> {
+    /// What the leg needs, for `h`.
+    fn reduce_leg(
+        &mut self,
+        at: &LegAt<'_, S>,
+        motion: &LegMotion<'_, S>,
+        leg: &Leg,
+        gravity: Vec3<S>,
+        friction: Option<Sign>,
+    ) {
+        let n = leg.coords.len();
+        self.roots.fill(Wrench::zero());
+        resistance(at, motion, friction, &mut self.efforts[..n]);
+        let mut own = LegEfforts { F_WB: self.F_WB.slice_mut(leg.bodies), efforts: &mut self.efforts[..n] };
+        let roots = &mut self.roots;
+        let mut add = |root, F| roots[slot(root)] = roots[slot(root)] + F;
+        leg_wrenches(at, motion, gravity, &mut own, &mut add);
+        let column = &mut self.mu[..at.pivots.cols.len()];
+        in_pivot_order(at, &self.efforts, column);
+        to_roots(at, motion.factors, column, |_, root, F| add(root, F));
+        self.h = self.h + self.roots[0];
+        for (b, F) in leg.outside.iter().zip(&self.roots[1..]) {
+            self.F_WB[*b] = self.F_WB[*b] + *F;
+        }
+    }
+
+    /// What unit efforts of the drives that the leg feels give, for `J_inv`.
+    fn reduce_drives(
+        &mut self,
+        at: &LegAt<'_, S>,
+        motion: &LegMotion<'_, S>,
+        leg: &Leg,
+        id: LegId,
+        topology: &Topology,
+    ) {
+        let bodies = self.hung.len();
+        for &drive in &self.felt[id] {
+            self.roots.fill(Wrench::zero());
+            self.efforts.fill(S::zero());
+            let roots = &mut self.roots;
+            let mut add = |root, F| roots[slot(root)] = roots[slot(root)] + F;
+            if let Some(c) = leg.coords.local(topology.active[drive]) {
+                self.efforts[c] = S::one();
+            }
+            for (i, b) in self.hung.iter().enumerate() {
+                if let Some(b) = leg.bodies.local(*b) {
+                    carry(at, b, self.carried[drive * bodies + i], &mut self.efforts, &mut add);
+                }
+            }
+            let column = &mut self.mu[..at.pivots.cols.len()];
+            in_pivot_order(at, &self.efforts, column);
+            to_roots(at, motion.factors, column, |_, root, F| add(root, F));
+            self.J_inv[drive] = self.J_inv[drive] + self.roots[0];
+            for (b, F) in leg.outside.iter().zip(&self.roots[1..]) {
+                if let Some(i) = self.hung.iter().position(|h| h == b) {
+                    let carried = &mut self.carried[drive * bodies + i];
+                    *carried = *carried + *F;
+                }
+            }
+        }
+    }
+}

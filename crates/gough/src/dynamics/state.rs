@@ -1,0 +1,344 @@
+//! Inverse and direct dynamics of one state after the other on `f64`, without allocation: what controllers, batches and
+//! simulations call.
+
+use super::drives::{Drives, Freedoms};
+use super::inertia::{LegInertia, add_accelerations, legs_are_simple, of_platform, on_platform};
+use super::newton_euler::{LegEfforts, Sign, leg_wrenches, needed};
+use super::reduction::{Efforts, in_pivot_order, reduce, resistance, to_roots};
+use crate::kinematics::leg::{LegAt, LegMotion};
+use crate::kinematics::motion::{Motion, accelerate_again, move_with};
+use crate::kinematics::{Kind, Positions, SolveError, WorkingMode, inverse_in};
+use crate::linalg::small::{PivotOrder, lu, lu_solve};
+use crate::model::{Group, Id, Model};
+use crate::scalar::{LANES, Lanes, Real, lane, lanes};
+use crate::spatial::{Accel, Pose, Vec3, Wrench};
+
+/// Memory of the dynamics of one state, sized once for a model. The fields hold the last state asked for.
+///
+/// Nothing is allocated where [`inverse_in`] allocates nothing, except near singularities and for platforms with components
+/// that follow from the closures.
+#[derive(Clone, Debug)]
+pub struct Dynamics {
+    /// Posture.
+    pub pos: Positions<f64>,
+    /// Motion; after [`Dynamics::inverse`] of a robot whose legs run side by side, its lists of joints are not filled.
+    pub motion: Motion<f64>,
+    /// Loads, `h` and `J_inv`.
+    pub efforts: Efforts<f64>,
+    drives: Drives<f64>,
+    order: PivotOrder,
+    lanes: Vec<LaneEfforts>,
+    simple: bool,
+    inertia: LegInertia<f64>,
+    M: Vec<f64>,
+    accelerations: Vec<f64>,
+}
+
+/// Efforts of up to four legs, one per lane.
+#[derive(Clone, Debug)]
+struct LaneEfforts {
+    F_WB: Vec<Wrench<Lanes>>,
+    efforts: Vec<Lanes>,
+    /// Multipliers: of the motion, and of a unit effort of each drive.
+    mu: Vec<Lanes>,
+    /// What they give to the platform.
+    rows: Vec<Wrench<Lanes>>,
+    inertia: LegInertia<Lanes>,
+    /// One in lanes that hold a leg, zero in those that repeat one.
+    present: Lanes,
+    /// Active coordinates: place in the leg, and place among all drives for each lane.
+    drives: Vec<(usize, [usize; LANES])>,
+}
+
+/// What the groups of legs give to the platform, one leg per lane.
+struct OnPlatform {
+    h: Wrench<Lanes>,
+    M: [Lanes; 36],
+}
+
+impl LaneEfforts {
+    fn new(model: &Model<f64>, group: &Group) -> Self {
+        let topology = model.topology();
+        let leg = &topology.legs[group.legs[0]];
+        let drive = |c: usize| {
+            let place = |id| {
+                let c = topology.legs[id].coords.iter().nth(c);
+                topology.active.iter().position(|a| Some(*a) == c)
+            };
+            let places = group.lane_legs().map(place);
+            Some((c, [places[0]?, places[1]?, places[2]?, places[3]?]))
+        };
+        let zero = Lanes::lit(0.0);
+        let n = leg.coords.len();
+        let pivots = topology.plan.pivots_of_leg.as_slice().get(group.legs[0].index()).map_or(n, |p| p.cols.len());
+        let drives: Vec<_> = (0..n).filter_map(drive).collect();
+        Self {
+            F_WB: vec![Wrench::zero(); group.bodies.len()],
+            efforts: vec![zero; n],
+            mu: vec![zero; pivots * (1 + drives.len())],
+            rows: vec![Wrench::zero(); 1 + drives.len()],
+            inertia: LegInertia::new(n, group.bodies.len()),
+            present: lanes(std::array::from_fn(|k| f64::from(u8::from(k < group.legs.len())))),
+            drives,
+        }
+    }
+
+    /// What the legs ask of the platform to move as they do, less efforts of the drives that are given; with `J_inv`, also what
+    /// unit efforts of the drives give to the platform.
+    #[inline(always)]
+    fn reduce(
+        &mut self,
+        at: &LegAt<'_, Lanes>,
+        motion: &LegMotion<'_, Lanes>,
+        gravity: Vec3<Lanes>,
+        friction: Option<Sign>,
+        given: Option<&[f64]>,
+        J_inv: Option<&mut [Wrench<f64>]>,
+    ) -> Wrench<Lanes> {
+        let n = at.pivots.cols.len();
+        resistance(at, motion, friction, &mut self.efforts);
+        for (c, places) in &self.drives {
+            if let Some(given) = given {
+                self.efforts[*c] -= lanes(places.map(|k| given[k]));
+            }
+        }
+        self.F_WB.fill(Wrench::zero());
+        let mut asked = Wrench::zero();
+        let mut leg = LegEfforts { F_WB: &mut self.F_WB, efforts: &mut self.efforts };
+        leg_wrenches(at, motion, gravity, &mut leg, |_, F| asked = asked + F);
+        in_pivot_order(at, &self.efforts, &mut self.mu[..n]);
+        let Some(J_inv) = J_inv else {
+            to_roots(at, motion.factors, &mut self.mu[..n], |_, _, F| asked = asked + F);
+            return Wrench { f: asked.f * self.present, m: asked.m * self.present };
+        };
+        self.rows.fill(Wrench::zero());
+        self.mu[n..].fill(Lanes::lit(0.0));
+        for (k, (c, _)) in self.drives.iter().enumerate() {
+            if let Some(i) = at.pivots.place[*c] {
+                self.mu[(k + 1) * n + i] = Lanes::lit(1.0);
+            }
+        }
+        self.rows[0] = asked;
+        let rows = &mut self.rows;
+        to_roots(at, motion.factors, &mut self.mu, |k, _, F| rows[k] = rows[k] + F);
+        for (row, (_, places)) in self.rows[1..].iter().zip(&self.drives) {
+            for (k, drive) in places.iter().enumerate() {
+                J_inv[*drive] = row.map(&mut |x| lane(x, k));
+            }
+        }
+        Wrench { f: self.rows[0].f * self.present, m: self.rows[0].m * self.present }
+    }
+}
+
+fn sum(x: Lanes) -> f64 {
+    (0..LANES).map(|k| lane(x, k)).sum()
+}
+
+impl Dynamics {
+    /// Memory for a model, nothing acting from outside.
+    pub fn new(model: &Model<f64>) -> Self {
+        let topology = model.topology();
+        let n = topology.platform.independent.len();
+        let longest = topology.legs.values().map(|l| l.coords.len()).max().unwrap_or(0);
+        Self {
+            pos: Positions::new(model),
+            motion: Motion::new(model),
+            efforts: Efforts::new(model),
+            drives: Drives::new(model),
+            order: PivotOrder::natural(n),
+            lanes: model.groups().iter().map(|g| LaneEfforts::new(model, g)).collect(),
+            simple: legs_are_simple(model),
+            inertia: LegInertia::new(longest, topology.bodies.len()),
+            M: vec![0.0; n * n],
+            accelerations: vec![0.0; n],
+        }
+    }
+
+    /// Efforts of the drives for a pose, a twist and an acceleration of the platform in its independent components; the
+    /// shortest list where drives are redundant.
+    pub fn inverse(
+        &mut self,
+        model: &Model<f64>,
+        pose: &Pose<f64>,
+        mode: &WorkingMode,
+        t_r: &[f64],
+        td_r: &[f64],
+        friction: Option<Sign>,
+    ) -> Result<&[f64], SolveError> {
+        inverse_in(model, pose, mode, &mut self.pos)?;
+        self.inverse_from(model, t_r, td_r, friction)
+    }
+
+    /// The same from the posture in [`Dynamics::pos`].
+    pub fn inverse_from(
+        &mut self,
+        model: &Model<f64>,
+        t_r: &[f64],
+        td_r: &[f64],
+        friction: Option<Sign>,
+    ) -> Result<&[f64], SolveError> {
+        let Self { pos, motion, efforts, lanes, .. } = self;
+        let gravity = model.numbers().gravity.map(Lanes::lit);
+        let mut h = Wrench::zero();
+        let mut memory = lanes.iter_mut();
+        let in_lanes = move_with(model, t_r, td_r, pos, motion, |at, motion| {
+            let Some(own) = memory.next() else { return };
+            at.body_accelerations(motion);
+            h = h + own.reduce(at, motion, gravity, friction, None, Some(&mut efforts.J_inv));
+        })?;
+        if in_lanes {
+            efforts.h = needs(model, pos, motion) - efforts.load + h.map(&mut sum);
+        } else {
+            reduce(model, friction, pos, motion, efforts);
+        }
+        self.drives.project(&self.efforts, &Freedoms::of(model, &self.motion));
+        self.drives.solve(&self.order);
+        if !self.drives.is_well_founded() {
+            self.order = self.drives.order().ok_or(SolveError::Singular { leg: None, kind: Kind::Type2 })?;
+            self.drives.solve(&self.order);
+        }
+        Ok(&self.drives.efforts)
+    }
+
+    /// Acceleration of the platform in its independent components for a pose, a twist and efforts of the drives; the
+    /// accelerations of the joints are left in [`Dynamics::motion`].
+    pub fn direct(
+        &mut self,
+        model: &Model<f64>,
+        pose: &Pose<f64>,
+        mode: &WorkingMode,
+        t_r: &[f64],
+        efforts: &[f64],
+        friction: Option<Sign>,
+    ) -> Result<&[f64], SolveError> {
+        inverse_in(model, pose, mode, &mut self.pos)?;
+        self.direct_from(model, t_r, efforts, friction)
+    }
+
+    /// The same from the posture in [`Dynamics::pos`].
+    pub fn direct_from(
+        &mut self,
+        model: &Model<f64>,
+        t_r: &[f64],
+        efforts: &[f64],
+        friction: Option<Sign>,
+    ) -> Result<&[f64], SolveError> {
+        let n_a = model.topology().active.len();
+        if efforts.len() != n_a {
+            return Err(SolveError::WrongCount { what: "efforts", expected: n_a, found: efforts.len() });
+        }
+        let in_lanes = self.equations(model, t_r, efforts, friction)?;
+        let n = self.accelerations.len();
+        lu(&mut self.M, n);
+        lu_solve(&self.M, n, &mut self.accelerations);
+        let definite = (0..n).all(|i| self.M[i * n + i] > 0.0 && self.M[i * n + i].is_finite());
+        if !definite || !self.accelerations.iter().all(|x| x.is_finite()) {
+            return Err(SolveError::NoInertia);
+        }
+        self.accelerate(model, in_lanes);
+        Ok(&self.accelerations)
+    }
+
+    /// `M` and `J_invᵀ τ - c` of (8.162) on the independent components of the platform, the latter in the place of the
+    /// accelerations; whether the legs are in lanes.
+    fn equations(
+        &mut self,
+        model: &Model<f64>,
+        t_r: &[f64],
+        given: &[f64],
+        friction: Option<Sign>,
+    ) -> Result<bool, SolveError> {
+        let n = self.accelerations.len();
+        let rest = [0.0; 6];
+        let Self { pos, motion, efforts, lanes, simple, inertia, .. } = self;
+        let gravity = model.numbers().gravity.map(Lanes::lit);
+        let zero = Lanes::lit(0.0);
+        let mut legs = OnPlatform { h: Wrench::zero(), M: [zero; 36] };
+        let mut memory = lanes.iter_mut();
+        let in_lanes = move_with(model, t_r, &rest[..n], pos, motion, |at, motion| {
+            let Some(own) = memory.next() else { return };
+            at.body_accelerations(motion);
+            legs.h = legs.h + own.reduce(at, motion, gravity, friction, Some(given), None);
+            own.inertia.add_to_platform(at, motion.factors, own.present, &mut legs.M);
+        })?;
+        let mut M;
+        if in_lanes {
+            efforts.h = needs(model, pos, motion) - efforts.load + legs.h.map(&mut sum);
+            M = of_platform(&model.numbers().platform, &pos.X_WE);
+            M.iter_mut().zip(legs.M).for_each(|(x, four)| *x += sum(four));
+        } else {
+            reduce(model, friction, pos, motion, efforts);
+            for (row, effort) in efforts.J_inv.iter().zip(given) {
+                efforts.h = efforts.h - Wrench { f: row.f * *effort, m: row.m * *effort };
+            }
+            if !*simple {
+                return self.probe(model, t_r, friction).map(|()| false);
+            }
+            M = on_platform(model, pos, motion, inertia);
+        }
+        let freedoms = Freedoms::of(model, motion);
+        let h = efforts.h.to_array();
+        for k in 0..n {
+            self.accelerations[k] = -freedoms.down(&h, k);
+            let column = freedoms.column(k);
+            let product = std::array::from_fn(|i| (0..6).map(|j| M[i.min(j) * 6 + i.max(j)] * column[j]).sum());
+            for i in 0..n {
+                self.M[i * n + k] = freedoms.down(&product, i);
+            }
+        }
+        Ok(in_lanes)
+    }
+
+    /// The same for legs that hang on each other: one Newton-Euler per column, (8.34), from `h` with the drives at work.
+    fn probe(&mut self, model: &Model<f64>, t_r: &[f64], friction: Option<Sign>) -> Result<(), SolveError> {
+        let n = self.accelerations.len();
+        let project = |this: &Self, out: &mut [f64]| {
+            let h = this.efforts.h.to_array();
+            let freedoms = Freedoms::of(model, &this.motion);
+            out.iter_mut().enumerate().for_each(|(k, x)| *x = freedoms.down(&h, k));
+        };
+        let (mut driven, mut resting) = ([0.0; 6], [0.0; 6]);
+        project(self, &mut driven[..n]);
+        reduce(model, friction, &mut self.pos, &mut self.motion, &mut self.efforts);
+        project(self, &mut resting[..n]);
+        for k in 0..n {
+            let mut unit = [0.0; 6];
+            unit[k] = 1.0;
+            move_with(model, t_r, &unit[..n], &mut self.pos, &mut self.motion, |_, _| {})?;
+            reduce(model, friction, &mut self.pos, &mut self.motion, &mut self.efforts);
+            let mut column = [0.0; 6];
+            project(self, &mut column[..n]);
+            for i in 0..n {
+                self.M[i * n + k] = column[i] - resting[i];
+            }
+        }
+        for k in 0..n {
+            self.accelerations[k] = -driven[k];
+        }
+        move_with(model, t_r, &[0.0; 6][..n], &mut self.pos, &mut self.motion, |_, _| {}).map(|_| ())
+    }
+
+    /// The accelerations of the joints that go with those of the platform.
+    fn accelerate(&mut self, model: &Model<f64>, in_lanes: bool) {
+        let up = Freedoms::of(model, &self.motion).up(&self.accelerations);
+        let bias = self.motion.A_WE;
+        let a = |k: usize| up[k];
+        self.motion.A_WE = bias + Accel { a: Vec3::new(a(0), a(1), a(2)), alpha: Vec3::new(a(3), a(4), a(5)) };
+        if in_lanes {
+            let four = up.map(Lanes::lit);
+            for ((group, own), motion) in model.groups().iter().zip(&self.lanes).zip(&mut self.motion.lanes) {
+                let pivots = &model.topology().plan.pivots_of_leg[group.legs[0]];
+                add_accelerations(pivots, &own.inertia.J, &four, motion.part().accels);
+            }
+            self.motion.take_from_lanes(model);
+        } else {
+            accelerate_again(model, &mut self.pos, &mut self.motion);
+        }
+    }
+}
+
+/// What the platform itself needs to move as it does.
+fn needs(model: &Model<f64>, pos: &Positions<f64>, motion: &Motion<f64>) -> Wrench<f64> {
+    let numbers = model.numbers();
+    needed(&numbers.platform, &pos.X_WE, motion.V_WE.w, motion.A_WE, numbers.gravity)
+}

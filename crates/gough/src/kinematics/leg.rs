@@ -1,0 +1,420 @@
+//! One leg at work, in any scalar: its closure rows over its coordinates, and the rates and accelerations that follow,
+//! (5.5)-(5.32), (7.95), (7.183).
+//!
+//! A leg has as many closure rows as coordinates picked for it (see [`LegPivots`]). A row's wrench `ζ`, taken at the closure
+//! point, gives `Σ ζ·$_j q̇_j = -ζ·(V_B⁰ - V_A⁰)`: joints of the leg on the left, the motion of what the leg hangs on on the
+//! right. The same matrix, factored once, gives the accelerations, with what the velocities contribute on the right, and,
+//! transposed, the forces in the closures.
+
+use super::closure::{ClosureAt, RowKind, leg_axes, row_kind};
+use super::positions::{Frames, LegPositions};
+use crate::linalg::small::{lu, lu_solve};
+use crate::model::{Anchor, BodyNumbers, Closure, JointKind, JointNumbers, LegPivots, LegStructure, SidePath};
+use crate::scalar::Real;
+use crate::spatial::{Accel, Pose, Rotation, Twist, Vec3, Wrench, along, cross, dot};
+
+/// The motion of one leg: slices of that of the robot.
+#[derive(Debug)]
+pub struct LegMotion<'a, S: Real> {
+    /// Rates of its coordinates.
+    pub rates: &'a mut [S],
+    /// Accelerations of its coordinates.
+    pub accels: &'a mut [S],
+    /// Twists of its bodies.
+    pub V_WB: &'a mut [Twist<S>],
+    /// Accelerations of its bodies.
+    pub A_WB: &'a mut [Accel<S>],
+    /// What its joints' accelerations add to those of its bodies.
+    pub gains: &'a mut [Twist<S>],
+    /// Factors of its closure rows.
+    pub factors: &'a mut [S],
+    /// Right-hand side.
+    pub rhs: &'a mut [S],
+}
+
+/// Motion of what a leg hangs on.
+#[derive(Clone, Copy, Debug)]
+pub struct Roots<'a, S: Real> {
+    /// Frames of platform and outside bodies.
+    pub frames: Frames<'a, S>,
+    /// Twist of the platform.
+    pub V_WE: Twist<S>,
+    /// Acceleration of the platform.
+    pub A_WE: Accel<S>,
+    /// Twists and accelerations of outside bodies.
+    pub outside: &'a [(Twist<S>, Accel<S>)],
+}
+
+/// The numbers of a leg.
+#[derive(Clone, Copy, Debug)]
+pub struct LegNumbers<'a, S: Real> {
+    /// Its bodies.
+    pub bodies: &'a [BodyNumbers<S>],
+    /// Rotors and friction of its coordinates.
+    pub joints: &'a [JointNumbers<S>],
+    /// Frames of the sides of its closures.
+    pub closures: &'a [[Pose<S>; 2]],
+}
+
+/// A leg at a posture, or four of them in lanes.
+#[derive(Clone, Copy, Debug)]
+pub struct LegAt<'a, S: Real> {
+    /// Its integers.
+    pub leg: LegStructure<'a>,
+    /// Its numbers.
+    pub numbers: LegNumbers<'a, S>,
+    /// Which of its closure rows give its coordinates.
+    pub pivots: &'a LegPivots,
+    /// What it hangs on.
+    pub roots: Roots<'a, S>,
+    /// Its joints and bodies, posed.
+    pub pos: &'a LegPositions<'a, S>,
+}
+
+impl<S: Real> Roots<'_, S> {
+    /// Where a root is, in the world.
+    #[inline(always)]
+    pub fn origin(&self, root: Anchor) -> Vec3<S> {
+        match root {
+            Anchor::Platform => self.frames.X_WE.p,
+            Anchor::Outside(k) => self.frames.outside[k].p,
+            Anchor::World | Anchor::Body(_) => Vec3::zeros(),
+        }
+    }
+
+    /// Twist of a root at a point of the world.
+    #[inline(always)]
+    fn twist(&self, root: Anchor, p: Vec3<S>) -> Twist<S> {
+        match root {
+            Anchor::Platform => self.V_WE.at(p - self.frames.X_WE.p),
+            Anchor::Outside(k) => self.outside[k].0.at(p - self.frames.outside[k].p),
+            Anchor::World | Anchor::Body(_) => Twist::zero(),
+        }
+    }
+
+    /// Acceleration of a root at a point of the world.
+    #[inline(always)]
+    fn accel(&self, root: Anchor, p: Vec3<S>) -> Accel<S> {
+        match root {
+            Anchor::Platform => self.A_WE.at(p - self.frames.X_WE.p, self.V_WE.w),
+            Anchor::Outside(k) => {
+                let (V, A) = &self.outside[k];
+                A.at(p - self.frames.outside[k].p, V.w)
+            }
+            Anchor::World | Anchor::Body(_) => Accel::zero(),
+        }
+    }
+}
+
+/// Unit motion of a body's joint at a point of the world: `$ = [a × r; a]` or `[a; 0]`, (5.5).
+#[inline(always)]
+pub fn screw<S: Real>(joint: JointKind, X_WB: &Pose<S>, p: Vec3<S>) -> Twist<S> {
+    let z = X_WB.R.z();
+    match joint {
+        JointKind::Revolute => Twist { v: cross(z, p - X_WB.p), w: z },
+        JointKind::Prismatic => Twist { v: z, w: Vec3::zeros() },
+        JointKind::Fixed => Twist::zero(),
+    }
+}
+
+/// A closure of a leg at a posture, as far as its pivot rows need it: rows of positions along fixed axes only need the point.
+pub struct Attachment<'a, S: Real> {
+    /// The closure.
+    pub closure: &'a Closure,
+    axes: &'a Rotation<S>,
+    /// Where the closure is.
+    pub p: Vec3<S>,
+    /// Its frames, when they matter.
+    at: Option<ClosureAt<S>>,
+    /// Place among the pivots and row, for each pivot row.
+    pub rows: &'a [(usize, usize)],
+}
+
+impl<S: Real> Attachment<'_, S> {
+    /// The power of a row's wrench on a motion at the closure: the rate of the row.
+    #[inline(always)]
+    fn power(&self, row: usize, v: Vec3<S>, w: Vec3<S>) -> S {
+        match (row_kind(self.closure.joint, row), &self.at) {
+            (RowKind::Point(k), _) => dot(self.axes.column(k), v),
+            (kind, Some(at)) => Twist { v, w }.power(at.wrench(kind)),
+            (_, None) => S::zero(),
+        }
+    }
+
+    /// The wrench `Σ μ_i ζ_i` at the closure, for factors `μ` of all pivot rows of the leg.
+    #[inline(always)]
+    pub fn wrench(&self, mu: &[S]) -> Wrench<S> {
+        let mut sum = Wrench::zero();
+        for &(i, row) in self.rows {
+            match (row_kind(self.closure.joint, row), &self.at) {
+                (RowKind::Point(k), _) => sum.f = along(sum.f, self.axes.column(k), mu[i]),
+                (kind, Some(at)) => {
+                    let F = at.wrench(kind);
+                    sum = Wrench { f: sum.f + F.f * mu[i], m: sum.m + F.m * mu[i] };
+                }
+                (_, None) => {}
+            }
+        }
+        sum
+    }
+
+    /// See [`ClosureAt::velocity_terms`].
+    #[inline(always)]
+    fn velocity_terms(&self, row: usize, V_A: Twist<S>, V_B: Twist<S>) -> S {
+        let kind = row_kind(self.closure.joint, row);
+        self.at.as_ref().map_or_else(S::zero, |at| at.velocity_terms(kind, V_A, V_B))
+    }
+}
+
+impl<S: Real> LegAt<'_, S> {
+    /// Every closure that has pivot rows; `axes` are those of [`LegAt::axes`].
+    #[inline(always)]
+    pub fn closures<'b>(&'b self, axes: &'b Rotation<S>) -> impl Iterator<Item = Attachment<'b, S>> {
+        let frames = self.roots.frames;
+        let used = self.pivots.by_closure.iter().enumerate().filter(|(_, rows)| !rows.is_empty());
+        used.map(move |(c, rows)| {
+            let closure = &self.leg.closures[c];
+            let [path_a, path_b] = &closure.paths;
+            let [X_A, X_B] = &self.numbers.closures[c];
+            let points_only = rows.iter().all(|(_, row)| matches!(row_kind(closure.joint, *row), RowKind::Point(_)));
+            let p = match path_b.anchor {
+                Anchor::World => X_B.p,
+                Anchor::Platform => *frames.X_WE * X_B.p,
+                Anchor::Body(b) => self.pos.X_WB[b] * X_B.p,
+                Anchor::Outside(k) => frames.outside[k] * X_B.p,
+            };
+            let side = |path: &SidePath, X: &Pose<S>| match path.anchor {
+                Anchor::World => *X,
+                anchor => self.pos.frame(frames, anchor) * *X,
+            };
+            let full = || ClosureAt { joint: closure.joint, A: side(path_a, X_A), B: side(path_b, X_B), axes: *axes };
+            Attachment { closure, axes, p, at: (!points_only).then(full), rows }
+        })
+    }
+
+    /// Axes along which the leg compares positions.
+    #[inline(always)]
+    pub fn axes(&self) -> Rotation<S> {
+        leg_axes(self.leg, self.numbers.bodies)
+    }
+
+    /// Calls `f` with the bodies that move a side of a closure, their unit motions there, the coordinates that move them and
+    /// with what coefficient; negative on the first side.
+    #[inline(always)]
+    fn for_movers(&self, at: &Attachment<'_, S>, mut f: impl FnMut(usize, Twist<S>)) {
+        for (path, sign) in at.closure.paths.iter().zip([-1.0, 1.0]) {
+            for &b in &path.bodies {
+                let V = screw(self.leg.bodies[b].joint, &self.pos.X_WB[b], at.p);
+                for_coords(self.leg, self.numbers.bodies, b, |c, k| {
+                    f(c, V.scale(k.map_or(S::lit(sign), |k| k * S::lit(sign))));
+                });
+            }
+        }
+    }
+
+    /// The matrix of the closure rows over the leg's coordinates, in the order of the pivots, factored; and what the motion of
+    /// the leg's roots does to the rows, on the right-hand side.
+    #[inline(always)]
+    pub fn factor(&self, motion: &mut LegMotion<'_, S>) {
+        let n = self.pivots.cols.len();
+        motion.factors.fill(S::zero());
+        let axes = self.axes();
+        for at in self.closures(&axes) {
+            self.for_movers(&at, |c, V| {
+                let Some(j) = self.pivots.place[c] else { return };
+                for &(i, row) in at.rows {
+                    motion.factors[i * n + j] += at.power(row, V.v, V.w);
+                }
+            });
+            let [V_A, V_B] = [0, 1].map(|s| self.roots.twist(at.closure.paths[s].root, at.p));
+            let V = V_A - V_B;
+            for &(i, row) in at.rows {
+                motion.rhs[i] = at.power(row, V.v, V.w);
+            }
+        }
+        lu(motion.factors, n);
+    }
+
+    /// Move the contribution of joints that the closures leave open to the right-hand side.
+    fn subtract_free(&self, given: &[S], rhs: &mut [S]) {
+        let axes = self.axes();
+        for at in self.closures(&axes) {
+            self.for_movers(&at, |c, V| {
+                for &(i, row) in at.rows.iter().filter(|_| self.pivots.place[c].is_none()) {
+                    rhs[i] -= at.power(row, V.v * given[c], V.w * given[c]);
+                }
+            });
+        }
+    }
+
+    /// Rates of the leg, (7.95) for active and passive joints together, and the twists of its bodies, right after
+    /// [`LegAt::factor`].
+    #[inline(always)]
+    pub fn rates(&self, motion: &mut LegMotion<'_, S>) {
+        if !self.pivots.free.is_empty() {
+            self.subtract_free(motion.rates, motion.rhs);
+        }
+        lu_solve(motion.factors, self.pivots.cols.len(), motion.rhs);
+        for (i, &c) in self.pivots.cols.iter().enumerate() {
+            motion.rates[c] = motion.rhs[i];
+        }
+        for b in 0..self.leg.bodies.len() {
+            motion.V_WB[b] = self.body_twist(b, motion);
+        }
+    }
+
+    /// Twist of a body from that of its parent, (5.20): `t_j = t_i (at O_j) + $_j q̇_j`.
+    #[inline(always)]
+    fn body_twist(&self, b: usize, motion: &LegMotion<'_, S>) -> Twist<S> {
+        let X = &self.pos.X_WB[b];
+        let V = match self.leg.bodies[b].anchor {
+            Anchor::Body(p) => motion.V_WB[p].at(X.p - self.pos.X_WB[p].p),
+            root => self.roots.twist(root, X.p),
+        };
+        let along = X.R.z() * self.joint_rate(b, motion.rates);
+        match self.leg.bodies[b].joint {
+            JointKind::Revolute => Twist { v: V.v, w: V.w + along },
+            JointKind::Prismatic => Twist { v: V.v + along, w: V.w },
+            JointKind::Fixed => V,
+        }
+    }
+
+    /// Rate of a body's joint, `Σ coefficient · rate`.
+    #[inline(always)]
+    fn joint_rate(&self, b: usize, rates: &[S]) -> S {
+        if let Some(c) = self.leg.bodies[b].coord {
+            return rates[self.leg.local(c)];
+        }
+        let coupling = &self.numbers.bodies[b].coupling;
+        coupling.iter().fold(S::zero(), |sum, (c, k)| sum + *k * rates[self.leg.local(*c)])
+    }
+
+    /// Accelerations of the leg's joints, (7.183) for active and passive joints together; its bodies are left with their
+    /// accelerations while no joint accelerates.
+    #[inline(always)]
+    pub fn accelerations(&self, motion: &mut LegMotion<'_, S>) {
+        for b in 0..self.leg.bodies.len() {
+            motion.A_WB[b] = self.bias(b, motion);
+        }
+        let axes = self.axes();
+        for at in self.closures(&axes) {
+            let side = |path: &SidePath| self.side_motion(path, at.p, motion);
+            let ((V_A, A_A), (V_B, A_B)) = (side(&at.closure.paths[0]), side(&at.closure.paths[1]));
+            let A = A_A - A_B;
+            for &(i, row) in at.rows {
+                motion.rhs[i] = at.power(row, A.a, A.alpha) - at.velocity_terms(row, V_A, V_B);
+            }
+        }
+        if !self.pivots.free.is_empty() {
+            self.subtract_free(motion.accels, motion.rhs);
+        }
+        lu_solve(motion.factors, self.pivots.cols.len(), motion.rhs);
+        for (i, &c) in self.pivots.cols.iter().enumerate() {
+            motion.accels[c] = motion.rhs[i];
+        }
+    }
+
+    /// Rates of the pivot coordinates for each unit component of the platform twist, `J[component · n + pivot]`, for a leg that
+    /// hangs on nothing else.
+    #[inline(always)]
+    pub fn platform_rates(&self, factors: &[S], J: &mut [S]) {
+        let n = self.pivots.cols.len();
+        J.fill(S::zero());
+        let axes = self.axes();
+        for at in self.closures(&axes) {
+            let r = at.p - self.roots.frames.X_WE.p;
+            for (path, sign) in at.closure.paths.iter().zip([1.0, -1.0]) {
+                if path.root != Anchor::Platform {
+                    continue;
+                }
+                for k in 0..6 {
+                    let mut unit = [S::zero(); 6];
+                    unit[k] = S::lit(sign);
+                    let V = Twist::from_array(unit).at(r);
+                    for &(i, row) in at.rows {
+                        J[k * n + i] += at.power(row, V.v, V.w);
+                    }
+                }
+            }
+        }
+        for column in J.chunks_exact_mut(n.max(1)) {
+            lu_solve(factors, n, column);
+        }
+    }
+
+    /// Twist and acceleration of a side of a closure at a point.
+    #[inline(always)]
+    fn side_motion(&self, path: &SidePath, p: Vec3<S>, motion: &LegMotion<'_, S>) -> (Twist<S>, Accel<S>) {
+        match path.anchor {
+            Anchor::Body(b) => {
+                let r = p - self.pos.X_WB[b].p;
+                (motion.V_WB[b].at(r), motion.A_WB[b].at(r, motion.V_WB[b].w))
+            }
+            root => (self.roots.twist(root, p), self.roots.accel(root, p)),
+        }
+    }
+
+    /// Acceleration of a body when no joint of the leg accelerates, (5.32): that of its parent, taken there, and the velocity
+    /// product of its joint.
+    #[inline(always)]
+    fn bias(&self, b: usize, motion: &LegMotion<'_, S>) -> Accel<S> {
+        let X = &self.pos.X_WB[b];
+        let (mut A, w) = match self.leg.bodies[b].anchor {
+            Anchor::Body(p) => {
+                let w = motion.V_WB[p].w;
+                (motion.A_WB[p].at(X.p - self.pos.X_WB[p].p, w), w)
+            }
+            Anchor::World => return Accel::zero(), // the base neither turns nor moves
+            root => (self.roots.accel(root, X.p), self.roots.twist(root, X.p).w),
+        };
+        let along = X.R.z() * self.joint_rate(b, motion.rates);
+        velocity_product(self.leg.bodies[b].joint, w, along, &mut A);
+        A
+    }
+
+    /// Accelerations of the bodies with those of the joints, base to tip, (5.32), after [`LegAt::accelerations`]: what the
+    /// joints add is carried on like a twist.
+    #[inline(always)]
+    pub fn body_accelerations(&self, motion: &mut LegMotion<'_, S>) {
+        for b in 0..self.leg.bodies.len() {
+            let X = &self.pos.X_WB[b];
+            let mut more = match self.leg.bodies[b].anchor {
+                Anchor::Body(p) => motion.gains[p].at(X.p - self.pos.X_WB[p].p),
+                _ => Twist::zero(),
+            };
+            let along = X.R.z() * self.joint_rate(b, motion.accels);
+            match self.leg.bodies[b].joint {
+                JointKind::Revolute => more.w += along,
+                JointKind::Prismatic => more.v += along,
+                JointKind::Fixed => {}
+            }
+            motion.gains[b] = more;
+            motion.A_WB[b] = motion.A_WB[b] + Accel { a: more.v, alpha: more.w };
+        }
+    }
+}
+
+/// Coordinates of the leg that move a body's joint, with their coefficients where they are not one.
+#[inline(always)]
+pub fn for_coords<S: Real>(
+    leg: LegStructure<'_>,
+    numbers: &[BodyNumbers<S>],
+    b: usize,
+    mut f: impl FnMut(usize, Option<S>),
+) {
+    match leg.bodies[b].coord {
+        Some(c) => f(leg.local(c), None),
+        None => numbers[b].coupling.iter().for_each(|(c, k)| f(leg.local(*c), Some(*k))),
+    }
+}
+
+/// What a joint's rate adds to the acceleration of the body it carries, (5.32): `[2σ ω_i × a q̇; σ̄ ω_i × a q̇]`, with `w` the
+/// angular velocity of what the joint stands on.
+#[inline(always)]
+pub(super) fn velocity_product<S: Real>(joint: JointKind, w: Vec3<S>, axis_rate: Vec3<S>, A: &mut Accel<S>) {
+    match joint {
+        JointKind::Revolute => A.alpha += cross(w, axis_rate),
+        JointKind::Prismatic => A.a += cross(w, axis_rate) * S::lit(2.0),
+        JointKind::Fixed => {}
+    }
+}
