@@ -124,7 +124,7 @@ impl Canon {
     /// The number, or one met before that differs from it by rounding alone.
     fn settled(&mut self, x: f64) -> f64 {
         // A number of few digits was meant when it is next to it.
-        let short: f64 = format!("{:.14e}", x.abs()).parse().unwrap_or(x.abs());
+        let short: f64 = format!("{:.11e}", x.abs()).parse().unwrap_or(x.abs());
         let bits = if short.to_bits().abs_diff(x.abs().to_bits()) <= 4 { short } else { x.abs() }.to_bits();
         if self.numbers.is_empty() {
             self.numbers.extend([0.5_f64, 1.0, 2.0].map(f64::to_bits));
