@@ -1,6 +1,10 @@
 //! What the benchmarks share: random postures of a robot.
 #![allow(non_snake_case)]
 
+pub mod frame;
+pub mod navaro;
+pub mod rigid;
+
 use gough::Robot;
 use gough::kinematics::inverse;
 use gough::scalar::{LANES, Lanes, lanes};

@@ -1,9 +1,10 @@
-//! Chores of the project: `cargo xtask test`, `bench`, `fuzz`, `figures`, `book`.
+//! Chores of the project: `cargo xtask test`, `bench`, `fuzz`, `figures`, `book`, `peers`.
 #![allow(non_snake_case)]
 
 mod book;
 mod figures;
 mod fuzz;
+mod peers;
 mod run;
 mod test;
 
@@ -14,7 +15,8 @@ cargo xtask test [--full]        everything the continuous integration runs; --f
 cargo xtask bench [FILTER]       criterion benchmarks
 cargo xtask fuzz [SECONDS]       mutated robot files until the time is up (default 600)
 cargo xtask figures              draw the robots again
-cargo xtask book                 build the book, and the tables in it that are generated";
+cargo xtask book                 build the book, and the tables in it that are generated
+cargo xtask peers [--help]       other programs on the same work: agreement and time (network, minutes)";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -27,6 +29,7 @@ fn main() -> ExitCode {
         ["fuzz", seconds] => seconds.parse().map_err(|_| HELP.to_owned()).and_then(fuzz::run),
         ["figures"] => figures::run(),
         ["book"] => book::run(),
+        ["peers", rest @ ..] => peers::run(rest),
         _ => Err(HELP.to_owned()),
     };
     match done {

@@ -246,7 +246,7 @@ fn first_and_second_order<S: Real>(
     let biases = [&m.b_prime, &m.b, &m.Psi_t_dot_t_r, &m.d_c];
     let lists = matrices.iter().flat_map(|M| M.data.clone()).chain(biases.into_iter().flatten().copied());
     let mut tree = TreeEfforts::new(model);
-    tree_efforts(model, pos, &motion, &mut tree);
+    tree_efforts(model, pos, &mut motion, &mut tree);
     let ground = ground_wrench(model, pos, &tree).to_array();
     let dynamics = tree.efforts.values().copied().chain(ground).chain(energies(model, pos, &motion));
     lists.chain(motion.rates.values().copied()).chain(motion.accels.values().copied()).chain(dynamics).collect()

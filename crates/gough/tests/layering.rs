@@ -1,6 +1,6 @@
 //! A stage uses the ground floor and the stages below it, never those above.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 const FLOORS: [(&str, u8); 9] = [
     ("scalar", 0),
@@ -18,13 +18,17 @@ fn floor(module: &str) -> Option<u8> {
     FLOORS.iter().find(|(n, _)| *n == module).map(|f| f.1)
 }
 
+fn files(folder: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(folder).unwrap().map(|e| e.unwrap().path());
+    entries.flat_map(|p| if p.is_dir() { files(&p) } else { vec![p] }).collect()
+}
+
 #[test]
 fn no_stage_uses_one_above_it() {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
     let mut checked = 0;
     for (stage, own) in FLOORS {
-        for file in std::fs::read_dir(source.join(stage)).unwrap() {
-            let path = file.unwrap().path();
+        for path in files(&source.join(stage)) {
             let text = std::fs::read_to_string(&path).unwrap();
             for used in text.split("crate::").skip(1) {
                 let name: String = used.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect();

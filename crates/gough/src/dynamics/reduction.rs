@@ -29,7 +29,7 @@ pub struct Efforts<S: Real> {
     /// Wrench that each body must get from what it stands on, were all joints driven, legs that hang on it included.
     F_WB: PerBody<Wrench<S>>,
     /// Efforts of the leg at work.
-    efforts: Vec<S>,
+    own: Vec<S>,
     /// Multipliers of the leg at work.
     mu: Vec<S>,
     /// What the leg at work asks of the platform, and of each outside body.
@@ -57,7 +57,7 @@ impl<S: Real> Efforts<S> {
             h: Wrench::zero(),
             J_inv: vec![Wrench::zero(); n],
             F_WB: topology.bodies.map(|_, _| Wrench::zero()),
-            efforts: vec![S::zero(); most(&|l| l.coords.len())],
+            own: vec![S::zero(); most(&|l| l.coords.len())],
             mu: vec![S::zero(); most(&|l| l.coords.len())],
             roots: vec![Wrench::zero(); 1 + most(&|l| l.outside.len())],
             carried: vec![Wrench::zero(); n * hung.len()],
@@ -96,7 +96,8 @@ pub fn to_roots<S: Real>(
         lu_solve_transposed(factors, at.pivots.cols.len(), column);
     }
     let axes = at.axes();
-    for closure in at.closures(&axes) {
+    for c in 0..at.pivots.by_closure.len() {
+        let Some(closure) = at.attachment(c, &axes) else { continue };
         let [a, b] = &closure.closure.paths;
         for (k, mu) in columns.chunks_exact(n).enumerate() {
             let F = closure.wrench(mu);
@@ -195,13 +196,13 @@ impl<S: Real> Efforts<S> {
     ) {
         let n = leg.coords.len();
         self.roots.fill(Wrench::zero());
-        resistance(at, motion, friction, &mut self.efforts[..n]);
-        let mut own = LegEfforts { F_WB: self.F_WB.slice_mut(leg.bodies), efforts: &mut self.efforts[..n] };
+        resistance(at, motion, friction, &mut self.own[..n]);
+        let mut own = LegEfforts { F_WB: self.F_WB.slice_mut(leg.bodies), efforts: &mut self.own[..n] };
         let roots = &mut self.roots;
         let mut add = |root, F| roots[slot(root)] = roots[slot(root)] + F;
         leg_wrenches(at, motion, gravity, &mut own, &mut add);
         let column = &mut self.mu[..at.pivots.cols.len()];
-        in_pivot_order(at, &self.efforts, column);
+        in_pivot_order(at, &self.own, column);
         to_roots(at, motion.factors, column, |_, root, F| add(root, F));
         self.h = self.h + self.roots[0];
         for (b, F) in leg.outside.iter().zip(&self.roots[1..]) {
@@ -221,19 +222,19 @@ impl<S: Real> Efforts<S> {
         let bodies = self.hung.len();
         for &drive in &self.felt[id] {
             self.roots.fill(Wrench::zero());
-            self.efforts.fill(S::zero());
+            self.own.fill(S::zero());
             let roots = &mut self.roots;
             let mut add = |root, F| roots[slot(root)] = roots[slot(root)] + F;
             if let Some(c) = leg.coords.local(topology.active[drive]) {
-                self.efforts[c] = S::one();
+                self.own[c] = S::one();
             }
             for (i, b) in self.hung.iter().enumerate() {
                 if let Some(b) = leg.bodies.local(*b) {
-                    carry(at, b, self.carried[drive * bodies + i], &mut self.efforts, &mut add);
+                    carry(at, b, self.carried[drive * bodies + i], &mut self.own, &mut add);
                 }
             }
             let column = &mut self.mu[..at.pivots.cols.len()];
-            in_pivot_order(at, &self.efforts, column);
+            in_pivot_order(at, &self.own, column);
             to_roots(at, motion.factors, column, |_, root, F| add(root, F));
             self.J_inv[drive] = self.J_inv[drive] + self.roots[0];
             for (b, F) in leg.outside.iter().zip(&self.roots[1..]) {

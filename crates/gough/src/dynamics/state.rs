@@ -10,7 +10,7 @@ use crate::kinematics::motion::{Motion, accelerate_again, move_with};
 use crate::kinematics::{Kind, Positions, SolveError, WorkingMode, inverse_in};
 use crate::linalg::small::{PivotOrder, lu, lu_solve};
 use crate::model::{Group, Id, Model};
-use crate::scalar::{LANES, Lanes, Real, lane, lanes};
+use crate::scalar::{LANES, Lanes, Real, lane, lanes, sum_of_lanes};
 use crate::spatial::{Accel, Pose, Vec3, Wrench};
 
 /// Memory of the dynamics of one state, sized once for a model. The fields hold the last state asked for.
@@ -66,7 +66,7 @@ impl LaneEfforts {
                 topology.active.iter().position(|a| Some(*a) == c)
             };
             let places = group.lane_legs().map(place);
-            Some((c, [places[0]?, places[1]?, places[2]?, places[3]?]))
+            places.iter().all(Option::is_some).then(|| (c, places.map(Option::unwrap_or_default)))
         };
         let zero = Lanes::lit(0.0);
         let n = leg.coords.len();
@@ -130,10 +130,6 @@ impl LaneEfforts {
     }
 }
 
-fn sum(x: Lanes) -> f64 {
-    (0..LANES).map(|k| lane(x, k)).sum()
-}
-
 impl Dynamics {
     /// Memory for a model, nothing acting from outside.
     pub fn new(model: &Model<f64>) -> Self {
@@ -187,7 +183,7 @@ impl Dynamics {
             h = h + own.reduce(at, motion, gravity, friction, None, Some(&mut efforts.J_inv));
         })?;
         if in_lanes {
-            efforts.h = needs(model, pos, motion) - efforts.load + h.map(&mut sum);
+            efforts.h = needs(model, pos, motion) - efforts.load + h.map(&mut sum_of_lanes);
         } else {
             reduce(model, friction, pos, motion, efforts);
         }
@@ -263,9 +259,9 @@ impl Dynamics {
         })?;
         let mut M;
         if in_lanes {
-            efforts.h = needs(model, pos, motion) - efforts.load + legs.h.map(&mut sum);
+            efforts.h = needs(model, pos, motion) - efforts.load + legs.h.map(&mut sum_of_lanes);
             M = of_platform(&model.numbers().platform, &pos.X_WE);
-            M.iter_mut().zip(legs.M).for_each(|(x, four)| *x += sum(four));
+            M.iter_mut().zip(legs.M).for_each(|(x, four)| *x += sum_of_lanes(four));
         } else {
             reduce(model, friction, pos, motion, efforts);
             for (row, effort) in efforts.J_inv.iter().zip(given) {
@@ -312,9 +308,7 @@ impl Dynamics {
                 self.M[i * n + k] = column[i] - resting[i];
             }
         }
-        for k in 0..n {
-            self.accelerations[k] = -driven[k];
-        }
+        self.accelerations.iter_mut().zip(driven).for_each(|(x, h)| *x = -h);
         move_with(model, t_r, &[0.0; 6][..n], &mut self.pos, &mut self.motion, |_, _| {}).map(|_| ())
     }
 

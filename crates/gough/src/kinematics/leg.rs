@@ -167,29 +167,30 @@ impl<S: Real> Attachment<'_, S> {
 }
 
 impl<S: Real> LegAt<'_, S> {
-    /// Every closure that has pivot rows; `axes` are those of [`LegAt::axes`].
+    /// Closure `c` of the leg, if it has pivot rows; `axes` are those of [`LegAt::axes`].
     #[inline(always)]
-    pub fn closures<'b>(&'b self, axes: &'b Rotation<S>) -> impl Iterator<Item = Attachment<'b, S>> {
+    pub fn attachment<'b>(&'b self, c: usize, axes: &'b Rotation<S>) -> Option<Attachment<'b, S>> {
+        let rows = &self.pivots.by_closure[c];
+        if rows.is_empty() {
+            return None;
+        }
         let frames = self.roots.frames;
-        let used = self.pivots.by_closure.iter().enumerate().filter(|(_, rows)| !rows.is_empty());
-        used.map(move |(c, rows)| {
-            let closure = &self.leg.closures[c];
-            let [path_a, path_b] = &closure.paths;
-            let [X_A, X_B] = &self.numbers.closures[c];
-            let points_only = rows.iter().all(|(_, row)| matches!(row_kind(closure.joint, *row), RowKind::Point(_)));
-            let p = match path_b.anchor {
-                Anchor::World => X_B.p,
-                Anchor::Platform => *frames.X_WE * X_B.p,
-                Anchor::Body(b) => self.pos.X_WB[b] * X_B.p,
-                Anchor::Outside(k) => frames.outside[k] * X_B.p,
-            };
-            let side = |path: &SidePath, X: &Pose<S>| match path.anchor {
-                Anchor::World => *X,
-                anchor => self.pos.frame(frames, anchor) * *X,
-            };
-            let full = || ClosureAt { joint: closure.joint, A: side(path_a, X_A), B: side(path_b, X_B), axes: *axes };
-            Attachment { closure, axes, p, at: (!points_only).then(full), rows }
-        })
+        let closure = &self.leg.closures[c];
+        let [path_a, path_b] = &closure.paths;
+        let [X_A, X_B] = &self.numbers.closures[c];
+        let p = match path_b.anchor {
+            Anchor::World => X_B.p,
+            Anchor::Platform => *frames.X_WE * X_B.p,
+            Anchor::Body(b) => self.pos.X_WB[b] * X_B.p,
+            Anchor::Outside(k) => frames.outside[k] * X_B.p,
+        };
+        let points_only = rows.iter().all(|(_, row)| matches!(row_kind(closure.joint, *row), RowKind::Point(_)));
+        let side = |path: &SidePath, X: &Pose<S>| match path.anchor {
+            Anchor::World => *X,
+            anchor => self.pos.frame(frames, anchor) * *X,
+        };
+        let full = || ClosureAt { joint: closure.joint, A: side(path_a, X_A), B: side(path_b, X_B), axes: *axes };
+        Some(Attachment { closure, axes, p, at: (!points_only).then(full), rows })
     }
 
     /// Axes along which the leg compares positions.
@@ -219,7 +220,8 @@ impl<S: Real> LegAt<'_, S> {
         let n = self.pivots.cols.len();
         motion.factors.fill(S::zero());
         let axes = self.axes();
-        for at in self.closures(&axes) {
+        for c in 0..self.pivots.by_closure.len() {
+            let Some(at) = self.attachment(c, &axes) else { continue };
             self.for_movers(&at, |c, V| {
                 let Some(j) = self.pivots.place[c] else { return };
                 for &(i, row) in at.rows {
@@ -238,7 +240,8 @@ impl<S: Real> LegAt<'_, S> {
     /// Move the contribution of joints that the closures leave open to the right-hand side.
     fn subtract_free(&self, given: &[S], rhs: &mut [S]) {
         let axes = self.axes();
-        for at in self.closures(&axes) {
+        for c in 0..self.pivots.by_closure.len() {
+            let Some(at) = self.attachment(c, &axes) else { continue };
             self.for_movers(&at, |c, V| {
                 for &(i, row) in at.rows.iter().filter(|_| self.pivots.place[c].is_none()) {
                     rhs[i] -= at.power(row, V.v * given[c], V.w * given[c]);
@@ -297,7 +300,8 @@ impl<S: Real> LegAt<'_, S> {
             motion.A_WB[b] = self.bias(b, motion);
         }
         let axes = self.axes();
-        for at in self.closures(&axes) {
+        for c in 0..self.pivots.by_closure.len() {
+            let Some(at) = self.attachment(c, &axes) else { continue };
             let side = |path: &SidePath| self.side_motion(path, at.p, motion);
             let ((V_A, A_A), (V_B, A_B)) = (side(&at.closure.paths[0]), side(&at.closure.paths[1]));
             let A = A_A - A_B;
@@ -321,7 +325,8 @@ impl<S: Real> LegAt<'_, S> {
         let n = self.pivots.cols.len();
         J.fill(S::zero());
         let axes = self.axes();
-        for at in self.closures(&axes) {
+        for c in 0..self.pivots.by_closure.len() {
+            let Some(at) = self.attachment(c, &axes) else { continue };
             let r = at.p - self.roots.frames.X_WE.p;
             for (path, sign) in at.closure.paths.iter().zip([1.0, -1.0]) {
                 if path.root != Anchor::Platform {

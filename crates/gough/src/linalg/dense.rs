@@ -80,6 +80,24 @@ pub fn solve_spd(a: &Matrix, b: &[f64]) -> Option<Vec<f64>> {
     x.iter().all(|v| v.is_finite()).then_some(x)
 }
 
+/// Eigenvalues, ascending, and vectors (columns, `xᵀMx = 1`) of `K x = λ M x` for symmetric K and positive definite M; `None`
+/// when M is not. The slow and simple road: [`super::arrow`] is the fast one.
+pub fn generalized_eigen(k: &Matrix, m: &Matrix) -> Option<(Vec<f64>, Matrix)> {
+    if !is_finite(k) || !is_finite(m) {
+        return None;
+    }
+    let llt = m.llt(Side::Lower).ok()?;
+    let l = llt.L();
+    let mut c = k.clone();
+    l.solve_lower_triangular_in_place(c.as_mut());
+    let mut c = c.transpose().to_owned();
+    l.solve_lower_triangular_in_place(c.as_mut());
+    let eigen = c.self_adjoint_eigen(Side::Lower).ok()?;
+    let mut x = eigen.U().to_owned();
+    l.transpose().solve_upper_triangular_in_place(x.as_mut());
+    Some((eigen.S().column_vector().iter().copied().collect(), x))
+}
+
 /// The `x` that minimises `|A x - b|` for a tall matrix of full rank.
 pub fn least_squares(a: &Matrix, b: &[f64]) -> Vec<f64> {
     let rhs = Mat::from_fn(b.len(), 1, |i, _| b[i]);

@@ -4,6 +4,7 @@
 //! Ranks are decided on scaled matrices: the caller divides lengths by the robot's length scale first, so that metres and
 //! radians are never compared raw, and a singular value counts as zero below [`RANK_TOLERANCE`] of the largest.
 
+pub mod arrow;
 pub mod dense;
 pub mod small;
 

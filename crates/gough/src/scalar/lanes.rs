@@ -1,72 +1,136 @@
-//! Four `f64` in one SIMD register as a [`Real`]: four postures for little more than the price of one.
+//! Four `f64` in one SIMD register as a [`Real`]: four legs, or four postures, for little more than the price of one.
 
 use super::Real;
-use simba::simd::{SimdBool, SimdComplexField, SimdPartialOrd, SimdRealField, SimdValue, WideF64x4};
+use num_traits::{One, Zero};
+use std::ops::{Add, AddAssign, Div, DivAssign, Mul, MulAssign, Neg, Sub, SubAssign};
+use wide::f64x4 as Wide;
 
-/// Four numbers side by side.
-pub type Lanes = WideF64x4;
+/// Numbers side by side.
+#[derive(Clone, Copy, PartialEq, Debug)]
+#[repr(transparent)]
+pub struct Lanes(Wide);
 
 /// How many.
 pub const LANES: usize = 4;
 
-/// Pack four numbers.
+/// Pack numbers.
 #[inline]
 pub fn lanes(x: [f64; LANES]) -> Lanes {
-    WideF64x4(x.into())
+    Lanes(Wide::new(x))
 }
 
 /// The number in lane `i`.
 #[inline]
 pub fn lane(x: Lanes, i: usize) -> f64 {
-    x.extract(i)
+    x.0.to_array()[i]
+}
+
+/// The sum of all lanes.
+#[inline]
+pub fn sum_of_lanes(x: Lanes) -> f64 {
+    x.0.reduce_add()
 }
 
 /// Whether no number is negative; not those that are no number.
 #[inline]
 pub fn all_nonneg(x: Lanes) -> bool {
-    x.simd_ge(Lanes::splat(0.0)).all()
+    x.0.simd_ge(Wide::splat(0.0)).all()
 }
 
-/// Whether all four numbers lie between `-limit` and `limit`; not those that are no number.
+/// Whether all numbers lie between `-limit` and `limit`; not those that are no number.
 #[inline]
 pub fn all_within(x: Lanes, limit: f64) -> bool {
-    (x.simd_lt(Lanes::splat(limit)) & x.simd_gt(Lanes::splat(-limit))).all()
+    (x.0.simd_lt(Wide::splat(limit)) & x.0.simd_gt(Wide::splat(-limit))).all()
+}
+
+impl Lanes {
+    fn each(self, f: impl Fn(f64) -> f64) -> Self {
+        lanes(self.0.to_array().map(f))
+    }
+}
+
+macro_rules! operation {
+    ($op:ident, $f:ident, $assign:ident, $f_assign:ident) => {
+        impl $op for Lanes {
+            type Output = Self;
+            #[inline(always)]
+            fn $f(self, b: Self) -> Self {
+                Self(self.0.$f(b.0))
+            }
+        }
+        impl $assign for Lanes {
+            #[inline(always)]
+            fn $f_assign(&mut self, b: Self) {
+                *self = (*self).$f(b);
+            }
+        }
+    };
+}
+operation!(Add, add, AddAssign, add_assign);
+operation!(Sub, sub, SubAssign, sub_assign);
+operation!(Mul, mul, MulAssign, mul_assign);
+operation!(Div, div, DivAssign, div_assign);
+
+impl Neg for Lanes {
+    type Output = Self;
+    #[inline(always)]
+    fn neg(self) -> Self {
+        Self(-self.0)
+    }
+}
+
+impl Zero for Lanes {
+    #[inline(always)]
+    fn zero() -> Self {
+        Self(Wide::splat(0.0))
+    }
+    fn is_zero(&self) -> bool {
+        self.0.to_array().iter().all(|x| *x == 0.0)
+    }
+}
+
+impl One for Lanes {
+    #[inline(always)]
+    fn one() -> Self {
+        Self(Wide::splat(1.0))
+    }
 }
 
 impl Real for Lanes {
-    #[inline]
+    #[inline(always)]
     fn lit(x: f64) -> Self {
-        Self::splat(x)
+        Self(Wide::splat(x))
     }
-    #[inline]
+    #[inline(always)]
     fn sqrt(self) -> Self {
-        self.simd_sqrt()
+        Self(self.0.sqrt())
     }
     #[inline]
     fn sin_cos(self) -> (Self, Self) {
-        self.simd_sin_cos()
+        let (sin, cos) = self.0.sin_cos();
+        (Self(sin), Self(cos))
     }
     #[inline]
     fn atan2(self, x: Self) -> Self {
-        self.simd_atan2(x)
+        Self(self.0.atan2(x.0))
     }
     #[inline]
     fn exp(self) -> Self {
-        self.simd_exp()
+        Self(self.0.exp())
     }
     #[inline]
     fn sign(self) -> Self {
-        self.map_lanes(Real::sign)
+        self.each(Real::sign)
     }
-    #[inline]
+    #[inline(always)]
     fn where_nonneg(self, a: Self, b: Self) -> Self {
-        a.select(self.simd_ge(Self::splat(0.0)), b)
+        Self(self.0.simd_ge(Wide::splat(0.0)).select(a.0, b.0))
     }
     #[inline(always)]
     fn mul_add(self, a: Self, b: Self) -> Self {
         Self(self.0.mul_add(a.0, b.0))
     }
     fn exact_sin_cos(self) -> (Self, Self) {
-        (self.map_lanes(|x| x.exact_sin_cos().0), self.map_lanes(|x| x.exact_sin_cos().1))
+        (self.each(|x| x.exact_sin_cos().0), self.each(|x| x.exact_sin_cos().1))
     }
 }

@@ -12,7 +12,7 @@ mod lanes;
 
 pub use dual::{Dual, Dual2, DualVector};
 pub use expr::{Arg, Expr, Id, Op, Operations, Program, trace};
-pub use lanes::{LANES, Lanes, all_nonneg, all_within, lane, lanes};
+pub use lanes::{LANES, Lanes, all_nonneg, all_within, lane, lanes, sum_of_lanes};
 
 use num_traits::{One, Zero};
 use std::ops::{Add, AddAssign, Div, DivAssign, Mul, MulAssign, Neg, Sub, SubAssign};
@@ -122,8 +122,9 @@ mod tests {
     #[test]
     fn one_source_runs_on_four_numbers() {
         let points = [(0.3, 0.4), (-0.7, 0.2), (1.4, -0.6), (0.9, 2.2)];
+        let pack = |f: fn((f64, f64)) -> f64| lanes(std::array::from_fn(|k| f(points[k % 4])));
         let program = trace(&["x", "y"], |v| vec![sample(v[0], v[1])]);
-        let four = sample(lanes(points.map(|p| p.0)), lanes(points.map(|p| p.1)));
+        let four = sample(pack(|p| p.0), pack(|p| p.1));
         for (i, (x, y)) in points.into_iter().enumerate() {
             let plain = sample(x, y);
             assert!((program.eval(&[x, y])[0] - plain).abs() < 1e-15);
@@ -138,7 +139,7 @@ mod tests {
 
     #[test]
     fn one_lane_without_an_answer_spoils_no_other() {
-        let r = lanes([4.0, -1.0, 9.0, 0.0]).sqrt() + lanes([1.0; 4]);
+        let r = lanes([4.0, -1.0, 9.0, 0.0]).sqrt() + Lanes::one();
         assert!(lane(r, 1).is_nan());
         assert_eq!([lane(r, 0), lane(r, 2), lane(r, 3)], [3.0, 4.0, 1.0]);
     }
