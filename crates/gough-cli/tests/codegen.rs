@@ -75,7 +75,9 @@ fn wrong_questions_are_refused() {
     let (answer, status) =
         document(&["codegen", "five-bar", "--model", "idm", "--symbolic", "nix", "--count", "--json"]);
     assert_eq!((status, &answer["error"]["kind"]), (2, &Value::from("unknown-parameter")));
-    let file = common::repository("crates/gough/tests/robots/3-prs.toml");
-    let (answer, status) = document(&["codegen", &file, "--model", "idm", "--count", "--json"]);
+    let text = std::fs::read_to_string(common::repository("crates/gough/tests/robots/3-prs.toml")).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let path = common::file(folder.path(), "3-prs.toml", &text);
+    let (answer, status) = document(&["codegen", &path, "--model", "idm", "--count", "--json"]);
     assert_eq!((status, &answer["error"]["kind"]), (1, &Value::from("no-closed-form")));
 }

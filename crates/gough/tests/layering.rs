@@ -14,8 +14,11 @@ const FLOORS: [(&str, u8); 9] = [
     ("codegen", 7),
 ];
 
+/// Files beside the folders: a robot ready to be asked needs all stages up to kinematics.
+const FILES: [(&str, u8); 2] = [("Robot", 4), ("robots", 4)];
+
 fn floor(module: &str) -> Option<u8> {
-    FLOORS.iter().find(|(n, _)| *n == module).map(|f| f.1)
+    FLOORS.iter().chain(&FILES).find(|(n, _)| *n == module).map(|f| f.1)
 }
 
 fn files(folder: &Path) -> Vec<PathBuf> {

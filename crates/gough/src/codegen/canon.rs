@@ -292,6 +292,9 @@ impl Canon {
             list[0] = list[0].times(-1.0);
             list
         };
+        if let Some(known) = self.of_a_sum(f, args[0]) {
+            return known;
+        }
         match f {
             Function::Sin | Function::Sign if negative => self.call(f, &flipped()).times(-1.0),
             Function::Cos if negative => self.call(f, &flipped()),
@@ -301,6 +304,35 @@ impl Canon {
             }
             _ => self.plain(Node::Call(f, args.iter().map(|a| a.multiple()).collect())),
         }
+    }
+
+    /// Sine or cosine of a sum of two angles, one of which may be constant, whose own sines and cosines are there already:
+    /// four products take less time than a call.
+    fn of_a_sum(&mut self, f: Function, arg: Value) -> Option<Value> {
+        let Node::Sum(terms) = &self.nodes[arg.node?] else { return None };
+        let (&[a, b], true) = (terms.as_slice(), matches!(f, Function::Sin | Function::Cos)) else { return None };
+        let [a, b] = [a, b].map(|m| value(m).times(arg.factor));
+        let pairs = [self.pair(a)?, self.pair(b)?];
+        let [(sin_a, cos_a), (sin_b, cos_b)] = pairs;
+        let terms = match f {
+            Function::Sin => [(sin_a, cos_b, 1.0), (cos_a, sin_b, 1.0)],
+            _ => [(cos_a, cos_b, 1.0), (sin_a, sin_b, -1.0)],
+        };
+        let products = terms.map(|(x, y, sign)| self.product(&[(x, 1), (y, 1)]).times(sign));
+        Some(self.sum(&products))
+    }
+
+    /// Sine and cosine of an angle, when both are known.
+    fn pair(&self, angle: Value) -> Option<(Value, Value)> {
+        if angle.node.is_none() {
+            let (sin, cos) = angle.factor.sin_cos();
+            return Some((Value::number(sin), Value::number(cos)));
+        }
+        let known = |f: Function| {
+            let args = vec![angle.times(angle.factor.signum()).multiple()];
+            self.ids.get(&Node::Call(f, args)).map(|id| Value { factor: 1.0, node: Some(*id) })
+        };
+        Some((known(Function::Sin)?.times(angle.factor.signum()), known(Function::Cos)?))
     }
 
     /// How often each node is used, outputs included; zero for what no output needs.

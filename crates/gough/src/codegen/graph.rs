@@ -95,6 +95,24 @@ impl Graph {
         self.nodes.len() - 1
     }
 
+    /// The same with nodes that have become equal merged, and without those that nothing needs.
+    pub fn merged(&self) -> Self {
+        let mut new = Self::default();
+        let mut map = vec![0; self.nodes.len()];
+        for id in self.sorted() {
+            let signed = |list: &[Signed]| list.iter().map(|v| Signed { node: map[v.node], ..*v }).collect::<Vec<_>>();
+            map[id] = match &self.nodes[id] {
+                Node::Sum(terms) => new.sum(signed(terms)),
+                Node::Product(factors) => new.product(factors.iter().map(|f| map[*f]).collect()),
+                Node::Reciprocal(x) => new.intern(Node::Reciprocal(map[*x])),
+                Node::Call(f, args) => new.intern(Node::Call(*f, signed(args))),
+                leaf => new.intern(leaf.clone()),
+            };
+        }
+        new.outputs = self.outputs.iter().map(|v| Signed { node: map[v.node], ..*v }).collect();
+        new
+    }
+
     /// Give a node another way to compute the same.
     pub fn replace(&mut self, id: Id, node: Node) {
         self.ids.remove(&self.nodes[id]);

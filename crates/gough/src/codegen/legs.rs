@@ -39,7 +39,7 @@ pub(super) struct PlatformMotion<S: Real> {
 /// Rates, accelerations and efforts of one state.
 #[derive(Clone, Debug)]
 pub(super) struct Legs<'a, S: Real> {
-    model: &'a Model<S>,
+    pub model: &'a Model<S>,
     plan: &'a LegsPlan,
     frames: Frames<S>,
     platform: PlatformMotion<S>,
@@ -283,8 +283,14 @@ fn needed<S: Real>(inertia: &Inertia<S>, w: Vec3<S>, alpha: Vec3<S>, a: Vec3<S>)
 }
 
 impl<S: Real> Legs<'_, S> {
-    /// The wrenches on the platform. `friction` adds that of all joints.
-    pub fn platform_wrenches(&self, inertias: &Inertias<S>, gravity: Vec3<S>, friction: bool) -> Columns<S> {
+    /// The wrenches on the platform, about its origin or a point of the world. `friction` adds that of all joints.
+    pub fn platform_wrenches(
+        &self,
+        inertias: &Inertias<S>,
+        gravity: Vec3<S>,
+        friction: bool,
+        about: Option<Vec3<S>>,
+    ) -> Columns<S> {
         let topology = self.model.topology();
         let n = topology.active.len() + 1;
         let mut F_B: PerBody<Columns<S>> = topology.bodies.map(|b, _| {
@@ -296,7 +302,10 @@ impl<S: Real> Legs<'_, S> {
         F_E[0] = self.needed_by_platform(&inertias.platform, self.platform, gravity);
         for &leg in topology.order.iter().rev() {
             let efforts = self.leg_efforts(leg, friction, &mut F_B, &mut F_E);
-            self.push_across(leg, &efforts, &mut F_B, &mut F_E);
+            self.push_across(leg, &efforts, about, &mut F_B, &mut F_E);
+        }
+        if let Some(c) = about {
+            F_E[0] = F_E[0].at(c - self.frames.X_WE.p);
         }
         F_E
     }
@@ -404,7 +413,14 @@ impl<S: Real> Legs<'_, S> {
     }
 
     /// What the rows of a leg's closures take off what they are tied to.
-    fn push_across(&self, leg: LegId, lambda: &[Vec<S>], F_B: &mut PerBody<Columns<S>>, F_E: &mut Columns<S>) {
+    fn push_across(
+        &self,
+        leg: LegId,
+        lambda: &[Vec<S>],
+        about: Option<Vec3<S>>,
+        F_B: &mut PerBody<Columns<S>>,
+        F_E: &mut Columns<S>,
+    ) {
         let rows = &self.plan.pivots[leg].rows;
         for c in self.model.topology().legs[leg].closures.iter() {
             let tie = &self.plan.ties[c];
@@ -417,7 +433,7 @@ impl<S: Real> Legs<'_, S> {
                 continue;
             }
             let at = self.closure(c, tie);
-            let (_, other) = self.ends(c, tie);
+            let (own, other) = self.ends(c, tie);
             let sign = S::lit(if tie.side == 0 { -1.0 } else { 1.0 });
             for &k in &self.plan.columns[leg] {
                 let mut F = Wrench::zero();
@@ -425,6 +441,10 @@ impl<S: Real> Legs<'_, S> {
                     let W = at.wrench(row_kind(at.joint, row));
                     let x = sign * lambda[k][i];
                     F = F + Wrench { f: W.f * x, m: W.m * x };
+                }
+                if let (Some(c), Node::Platform, true) = (about, tie.other, k > 0) {
+                    F_E[k] = F_E[k] + self.about(c, tie.node, F.at(-own));
+                    continue;
                 }
                 let carry = |v: Vec3<S>| self.frames.carry(v, tie.node, tie.other);
                 let (f, m) = (carry(F.f), carry(F.m));
@@ -438,6 +458,24 @@ impl<S: Real> Legs<'_, S> {
                 }
             }
         }
+    }
+
+    /// A wrench at the origin of a node, in its axes, taken about a point of the world, in world axes: carried down the leg,
+    /// so that the line of a strut stays a line through its foot.
+    fn about(&self, c: Vec3<S>, node: Node, F: Wrench<S>) -> Wrench<S> {
+        let (mut at, mut F) = (node, F);
+        while let Node::Body(b) = at {
+            let link = &self.frames.links[b];
+            let lever = if link.parent == Node::World { link.origin() - c } else { link.origin() };
+            let f = link.up(F.f);
+            F = Wrench { f, m: link.up(F.m) + lever.cross(&f) };
+            at = link.parent;
+        }
+        if at == Node::Platform {
+            let R = &self.frames.X_WE.R;
+            F = Wrench { f: R.apply(F.f), m: R.apply(F.m) }.at(c - self.frames.X_WE.p);
+        }
+        F
     }
 
     /// Rows of all closures of a leg over its coordinates, whatever the pivots: what they are chosen from.

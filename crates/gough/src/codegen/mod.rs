@@ -70,11 +70,11 @@ impl ModelKind {
     /// What it answers.
     pub fn title(self) -> &'static str {
         match self {
-            Self::Igm => "inverse geometry: joints from the pose of the platform",
-            Self::Kinematics => "first and second order kinematics: joint rates and accelerations from the platform's",
-            Self::Jacobian => "inverse Jacobian: rates of the drives from the twist of the platform",
-            Self::Idm => "inverse dynamics: efforts of the drives from the motion of the platform",
-            Self::Ddm => "direct dynamics: acceleration of the platform under efforts of the drives",
+            Self::Igm => "inverse geometry (7.1): joints from the pose of the platform",
+            Self::Kinematics => "kinematics (7.95), (7.183): joint rates and accelerations from the platform's",
+            Self::Jacobian => "inverse Jacobian (7.63): rates of the drives from the twist of the platform",
+            Self::Idm => "inverse dynamics (8.72): efforts of the drives from the motion of the platform",
+            Self::Ddm => "direct dynamics (8.162): acceleration of the platform under efforts of the drives",
         }
     }
 }
@@ -310,6 +310,7 @@ pub fn generate(robot: &Robot, options: &Options) -> Result<Generated, CodegenEr
     let mode = options.mode.as_ref().unwrap_or(robot.mode());
     let symbolic = parameters(robot, &options.symbolic)?;
     let subject = Subject::new(robot, mode, symbolic, options.friction, options.solve)?;
+    let subject = best_balance(subject, options);
     let (inputs, mut outputs) = subject.signature(options.model);
     let (program, system) = traced(&subject, options.model, &inputs);
     let by = chosen(&inputs, &options.derivatives)?;
@@ -341,6 +342,20 @@ pub fn generate(robot: &Robot, options: &Options) -> Result<Generated, CodegenEr
     let mode = mode.name(robot.model().topology());
     let Unit { name, inputs, outputs, vectors, .. } = unit;
     Ok(Generated { files, function: name, inputs, outputs, count, stages, mode, vectors })
+}
+
+/// The balance of the platform that takes fewest operations; only efforts need one.
+fn best_balance<'a>(subject: Subject<'a>, options: &Options) -> Subject<'a> {
+    if options.model != ModelKind::Idm || options.solve == Solve::Routine {
+        return subject;
+    }
+    let operations = |subject: &Subject<'_>| {
+        let (inputs, _) = subject.signature(options.model);
+        optimise::optimise(&traced(subject, options.model, &inputs).0).count().operations()
+    };
+    let others: Vec<Subject<'a>> = subject.other_balances().into_iter().filter_map(|b| subject.balanced(b)).collect();
+    // The first of equals: the plain one.
+    std::iter::once(subject).chain(others).min_by_key(operations).expect("at least the plain one")
 }
 
 /// What a program left to a routine computes in the end: its outputs are scales, matrix and right-hand side.

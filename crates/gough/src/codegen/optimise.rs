@@ -146,6 +146,21 @@ mod tests {
     }
 
     #[test]
+    fn sums_of_known_angles_call_nothing() {
+        let program = trace(&["a", "b"], |x| {
+            let ((s, c), (t, d)) = (x[0].sin_cos(), x[1].sin_cos());
+            let (sum, difference) = ((x[0] + x[1]).sin_cos(), (x[1] - x[0]).sin_cos());
+            let shifted = (x[0] + Expr::lit(0.3)).sin_cos();
+            vec![s, c, t, d, sum.0, sum.1, difference.0, difference.1, shifted.0, shifted.1]
+        });
+        let graph = optimise(&program);
+        assert_eq!(graph.count().trig, 4);
+        for (found, wanted) in graph.eval(&[0.7, -1.9]).iter().zip(program.eval(&[0.7, -1.9])) {
+            assert!((found - wanted).abs() < 1e-15, "{found} {wanted}");
+        }
+    }
+
+    #[test]
     fn common_factors_and_pairs_are_shared() {
         assert_eq!(operations(|x| vec![x[0] * x[1] + x[0] * x[2] + x[0] * x[3]]), (2, 1));
         assert_eq!(operations(|x| vec![x[0] + x[1] + x[2], x[0] + x[1] + x[3]]), (3, 0));

@@ -6,20 +6,22 @@ use std::collections::BTreeMap;
 /// Factor and share until nothing is gained.
 pub(super) fn share(graph: &mut Graph, factor_first: bool) {
     loop {
-        let before = graph.count().operations();
+        let mut next = graph.merged();
         if factor_first {
-            open(graph);
-            factor(graph);
+            open(&mut next);
+            factor(&mut next);
         }
-        share_products(graph);
-        share_sums(graph);
+        share_products(&mut next);
+        share_sums(&mut next);
         if !factor_first {
-            open(graph);
-            factor(graph);
+            open(&mut next);
+            factor(&mut next);
         }
-        if graph.count().operations() >= before {
+        let next = next.merged();
+        if next.count().operations() >= graph.count().operations() {
             break;
         }
+        *graph = next;
     }
 }
 
@@ -135,7 +137,7 @@ fn share_products(graph: &mut Graph) {
                 _ => None,
             })
             .collect();
-        for (_, list) in &lists {
+        for (_, list) in lists.iter().filter(|(_, list)| list.len() > 2) {
             let mut pairs: Vec<(Id, Id)> = Vec::new();
             for i in 0..list.len() {
                 for j in i + 1..list.len() {
@@ -146,9 +148,14 @@ fn share_products(graph: &mut Graph) {
             pairs.dedup();
             pairs.into_iter().for_each(|p| *counts.entry(p).or_default() += 1);
         }
+        // A product that is just the pair is there already: one more place that has it is worth it.
+        for (_, list) in lists.iter().filter(|(_, list)| list.len() == 2) {
+            counts.entry((list[0], list[1])).and_modify(|n| *n += 1);
+        }
         let best = counts.into_iter().filter(|c| c.1 > 1).max_by_key(|(p, n)| (*n, std::cmp::Reverse(*p)));
         let Some(((a, b), _)) = best else { return };
         let pair = graph.product(vec![a, b]);
+        let mut shorter = false;
         for (id, mut list) in lists {
             if id == pair || list.len() < 3 {
                 continue;
@@ -160,16 +167,12 @@ fn share_products(graph: &mut Graph) {
             list.push(pair);
             list.sort_unstable();
             graph.replace(id, Node::Product(list));
+            shorter = true;
         }
-        if !worth(graph, pair) {
+        if !shorter {
             return;
         }
     }
-}
-
-/// Whether a new node is used more than once.
-fn worth(graph: &Graph, id: Id) -> bool {
-    graph.uses()[id] > 1
 }
 
 /// The same for pairs of terms of sums, up to a common sign.
@@ -184,16 +187,20 @@ fn share_sums(graph: &mut Graph) {
                 _ => None,
             })
             .collect();
-        for (_, list) in &lists {
+        for (_, list) in lists.iter().filter(|(_, list)| list.len() > 2) {
             for i in 0..list.len() {
-                for j in i + 1..list.len() {
+                for j in (i + 1..list.len()).filter(|j| list[*j].node != list[i].node) {
                     *counts.entry((list[i].node, list[j].node, list[i].minus != list[j].minus)).or_default() += 1;
                 }
             }
         }
+        for (_, list) in lists.iter().filter(|(_, list)| list.len() == 2) {
+            counts.entry((list[0].node, list[1].node, list[0].minus != list[1].minus)).and_modify(|n| *n += 1);
+        }
         let best = counts.into_iter().filter(|c| c.1 > 1).max_by_key(|(p, n)| (*n, std::cmp::Reverse(*p)));
         let Some(((a, b, differ), _)) = best else { return };
         let pair = graph.sum(vec![Signed { node: a, minus: false }, Signed { node: b, minus: differ }]);
+        let mut shorter = false;
         for (id, mut list) in lists {
             if id == pair || list.len() < 3 {
                 continue;
@@ -209,8 +216,9 @@ fn share_sums(graph: &mut Graph) {
             list.push(Signed { node: pair, minus });
             list.sort_unstable();
             graph.replace(id, Node::Sum(list));
+            shorter = true;
         }
-        if !worth(graph, pair) {
+        if !shorter {
             return;
         }
     }

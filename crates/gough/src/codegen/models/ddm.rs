@@ -1,6 +1,6 @@
 //! Direct dynamics: acceleration of the platform under efforts of the drives, (8.162)-(8.165).
 
-use super::{Group, Inertias, Inputs, Legs, Outputs, PlatformMotion, Solve, Subject};
+use super::{Group, Inertias, Inputs, Legs, Outputs, PlatformMotion, Solve, Subject, System};
 use crate::kinematics::Positions;
 use crate::linalg::small::Dense;
 use crate::model::{ClosureId, LegId, Model};
@@ -19,12 +19,14 @@ pub(super) fn evaluate<S: Real>(subject: &Subject<'_>, inputs: &Inputs<S>) -> Ou
     let inertias = subject.inertias(&model);
     let rest = vec![S::zero(); inputs.twist.len()];
     let legs = Legs::new(&model, &subject.plan, &pos, subject.motion(&inputs.twist, &rest));
-    let (C, c) = subject.platform_system(&legs, &inertias, model.numbers().gravity);
+    let gravity = model.numbers().gravity;
+    let System { C, h: c, scale } = subject.platform_system(&legs, &inertias, gravity, subject.friction);
     let M = match inertia_by_legs(subject, &legs, &inertias) {
         Some(M) => M,
         None => inertia_by_columns(subject, &model, &pos, &inertias),
     };
-    let driven = C.apply(&subject.unscaled_efforts(&legs, &inputs.efforts));
+    let x: Vec<S> = inputs.efforts.iter().zip(scale).map(|(tau, k)| *tau * k.recip()).collect();
+    let driven = C.apply(&x);
     let b: Vec<S> = driven.into_iter().zip(c).map(|(h, c)| h - c).collect();
     if subject.solve == Solve::Routine {
         return Outputs { values: vec![S::one(); b.len()], system: Some((M, b)) };
@@ -49,7 +51,7 @@ fn inertia_by_columns<S: Real>(
 ) -> Dense<S> {
     let columns = units(subject).into_iter().map(|motion| {
         let legs = Legs::new(model, &subject.plan, pos, motion);
-        subject.component(&legs.platform_wrenches(inertias, Vec3::zeros(), false), 0)
+        subject.component(&legs.platform_wrenches(inertias, Vec3::zeros(), false, None), 0)
     });
     symmetric(&columns.collect::<Vec<_>>())
 }

@@ -13,10 +13,10 @@ pub(super) fn evaluate<S: Real>(subject: &Subject<'_>, inputs: &Inputs<S>) -> Ou
     let model = subject.model(&inputs.parameters);
     let pos = subject.close(&model, &inputs.pose);
     let legs = Legs::new(&model, &subject.plan, &pos, subject.motion(&inputs.twist, &inputs.acceleration));
-    let (C, h) = subject.platform_system(&legs, &subject.inertias(&model), model.numbers().gravity);
-    if subject.solve == Solve::Routine && C.rows == C.cols {
-        let scales = subject.scaled_efforts(&legs, &vec![S::one(); h.len()]);
-        return Outputs { values: scales, system: Some((C, h)) };
+    let gravity = model.numbers().gravity;
+    let system = subject.platform_system(&legs, &subject.inertias(&model), gravity, subject.friction);
+    if subject.solve == Solve::Routine && system.C.rows == system.C.cols {
+        return Outputs { values: system.scale, system: Some((system.C, system.h)) };
     }
-    Outputs { values: subject.solve_drives(&legs, &C, &h), system: None }
+    Outputs { values: subject.solve_drives(&system), system: None }
 }

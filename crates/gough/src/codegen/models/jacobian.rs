@@ -1,6 +1,6 @@
 //! Inverse Jacobian, `q̇_a = J_inv t_r`, (7.63): what each drive gives to the platform, transposed.
 
-use super::{Group, Inputs, Legs, Outputs, Subject};
+use super::{Group, Inputs, Legs, Outputs, Subject, System};
 use crate::scalar::Real;
 
 pub(super) fn signature(subject: &Subject<'_>) -> (Vec<Group>, Vec<Group>) {
@@ -16,9 +16,8 @@ pub(super) fn evaluate<S: Real>(subject: &Subject<'_>, inputs: &Inputs<S>) -> Ou
     let pos = subject.close(&model, &inputs.pose);
     let zero = vec![S::zero(); subject.twist_group().entries.len()];
     let legs = Legs::new(&model, &subject.plan, &pos, subject.motion(&zero, &zero));
-    let C = subject.effort_columns(&legs);
-    let row = |i: usize| subject.unscaled_efforts(&legs, &(0..C.cols).map(|k| C.at(i, k)).collect::<Vec<S>>());
-    let rows: Vec<Vec<S>> = (0..C.rows).map(row).collect();
-    let values = (0..C.cols).flat_map(|k| rows.iter().map(move |r| r[k])).collect();
+    let System { C, scale, .. } = subject.drives_alone(&legs);
+    let r: Vec<S> = scale.iter().map(|k| k.recip()).collect();
+    let values = (0..C.cols).flat_map(|k| (0..C.rows).map(|i| C.at(i, k) * r[k]).collect::<Vec<S>>()).collect();
     Outputs { values, system: None }
 }

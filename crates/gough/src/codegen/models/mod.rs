@@ -16,7 +16,7 @@ use crate::kinematics::geometry::solve_one_leg;
 use crate::kinematics::platform::home_pose;
 use crate::kinematics::{Positions, WorkingMode, newton, pose_leg};
 use crate::linalg::small::{Dense, PivotOrder, lu, lu_solve};
-use crate::model::{CoordId, Method, Model, Node};
+use crate::model::{BodyId, CoordId, Method, Model, Node};
 use crate::scalar::Real;
 use crate::spatial::orientation::from_rpy;
 use crate::spatial::{Accel, Mat3, Pose, Rotation, Turn, Twist, Vec3, vec3};
@@ -49,10 +49,29 @@ pub(super) struct Subject<'a> {
     pub symbolic: Vec<usize>,
     pub plan: LegsPlan,
     regrouping: Regrouping,
-    /// Order in which the drives are solved for.
+    /// How the platform is balanced, and in which order the drives are solved for.
+    pub balance: Balance,
     order: PivotOrder,
     /// Smallest pivots met around home: of the legs, and of the drives.
     pub smallest_pivots: [f64; 2],
+    /// Postures that the plans are made for.
+    postures: Vec<Positions<f64>>,
+}
+
+/// How the balance of the platform is written: any choice gives the same efforts.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(super) struct Balance {
+    /// Moments are taken about the joint of this body on the base; about the platform origin when there is none.
+    about: Option<BodyId>,
+    /// This component of the force of every drive is one.
+    unit: Option<usize>,
+}
+
+/// Balance of the platform: `C x = h`, and the efforts are `scale · x`.
+pub(super) struct System<S> {
+    pub C: Dense<S>,
+    pub h: Vec<S>,
+    pub scale: Vec<S>,
 }
 
 /// Inputs of a model in the scalar that it is evaluated in.
@@ -101,24 +120,66 @@ impl<'a> Subject<'a> {
             symbolic,
             plan: legs,
             regrouping: Regrouping::new(model),
+            balance: Balance::default(),
             order: PivotOrder::default(),
             smallest_pivots: [leg_pivot, f64::INFINITY],
+            postures,
         };
+        subject.plan_drives().then_some(()).ok_or(CodegenError::Singular)?;
+        Ok(subject)
+    }
+
+    /// Choose the order in which the drives are solved for; whether there is one.
+    fn plan_drives(&mut self) -> bool {
+        let model = self.robot.model();
         let still = PlatformMotion { V: Twist::zero(), A: Accel::zero() };
-        let columns = postures.iter().map(|pos| {
-            let mut C = subject.effort_columns(&Legs::new(model, &subject.plan, pos, still));
+        let columns = self.postures.iter().map(|pos| {
+            let mut C = self.drives_alone(&Legs::new(model, &self.plan, pos, still)).C;
             scale_rows(model, &mut C);
             C
         });
         let matrices: Vec<Dense<f64>> = columns.collect();
-        if matrices[0].rows == matrices[0].cols {
-            let (order, smallest) = sparse_order(matrices);
-            if order.cols.len() < model.topology().active.len() {
-                return Err(CodegenError::Singular);
-            }
-            (subject.order, subject.smallest_pivots[1]) = (order, smallest);
+        if matrices[0].rows != matrices[0].cols {
+            return true;
         }
-        Ok(subject)
+        if !matrices.iter().flat_map(|C| &C.data).all(|x| x.abs() < LARGE) {
+            return false;
+        }
+        let (order, smallest) = sparse_order(matrices);
+        (self.order, self.smallest_pivots[1]) = (order, smallest);
+        self.order.cols.len() == model.topology().active.len() && smallest > SMALL
+    }
+
+    /// Other ways to balance the platform that its freedoms allow: moments about a foot of a leg, a component of the drives'
+    /// forces being one. Columns then have constant rows where the feet are in a plane.
+    pub fn other_balances(&self) -> Vec<Balance> {
+        let topology = self.robot.model().topology();
+        let platform = &topology.platform;
+        let shifts = matches!(platform.coordinates, Coordinates::Spatial | Coordinates::Planar);
+        let first = topology.bodies.iter().find(|(_, b)| b.parent == Node::World).map(|(b, _)| b);
+        if !shifts || topology.active.len() != platform.independent.len() || first.is_none() {
+            return Vec::new();
+        }
+        let slides = platform.independent.iter().filter(|c| !c.is_angle()).map(|c| Some(c.index()));
+        std::iter::once(None).chain(slides).map(|unit| Balance { about: first, unit }).collect()
+    }
+
+    /// The same with another balance, when the drives can be solved for in it.
+    pub fn balanced(&self, balance: Balance) -> Option<Self> {
+        let mut other = Self {
+            robot: self.robot,
+            mode: self.mode.clone(),
+            friction: self.friction,
+            solve: self.solve,
+            symbolic: self.symbolic.clone(),
+            plan: self.plan.clone(),
+            regrouping: self.regrouping.clone(),
+            balance,
+            order: PivotOrder::default(),
+            smallest_pivots: self.smallest_pivots,
+            postures: self.postures.clone(),
+        };
+        other.plan_drives().then_some(other)
     }
 
     /// Coordinates of the pose that a generated function takes.
@@ -223,16 +284,31 @@ impl<'a> Subject<'a> {
         PlatformMotion { V: self.scatter(twist), A: Accel { a: A.v, alpha: A.w } }
     }
 
-    /// What motion and gravity need on the independent components of the platform, and what each drive gives: `h = C τ`
-    /// with `τ` in units of [`Legs::unit_effort`].
+    /// What motion and gravity need on the independent components of the platform, and what each drive gives.
     pub fn platform_system<S: Real>(
         &self,
         legs: &Legs<'_, S>,
         inertias: &Inertias<S>,
         gravity: Vec3<S>,
-    ) -> (Dense<S>, Vec<S>) {
-        let columns = legs.platform_wrenches(inertias, gravity, self.friction);
-        (self.drives(&columns), self.component(&columns, 0))
+        friction: bool,
+    ) -> System<S> {
+        let about = self.balance.about.map(|b| legs.model.numbers().bodies[b].X_PF.p);
+        let columns = legs.platform_wrenches(inertias, gravity, friction, about);
+        let n = self.robot.model().topology().platform.independent.len();
+        let active = &self.robot.model().topology().active;
+        let mut C = Dense::zeros(n, active.len());
+        let mut scale: Vec<S> = active.iter().map(|c| legs.unit_effort(*c)).collect();
+        for (k, scale) in scale.iter_mut().enumerate() {
+            let mut column: Vec<S> = self.component(&columns, k + 1).into_iter().map(|x| -x).collect();
+            if let Some(unit) = self.balance.unit {
+                let place = self.robot.model().topology().platform.independent.iter().position(|c| c.index() == unit);
+                let r = place.map_or_else(S::one, |i| column[i].recip());
+                *scale *= r;
+                column.iter_mut().enumerate().for_each(|(i, x)| *x = if Some(i) == place { S::one() } else { *x * r });
+            }
+            column.into_iter().enumerate().for_each(|(i, x)| *C.at_mut(i, k) = x);
+        }
+        System { C, h: self.component(&columns, 0), scale }
     }
 
     fn component<S: Real>(&self, columns: &Columns<S>, k: usize) -> Vec<S> {
@@ -240,44 +316,23 @@ impl<'a> Subject<'a> {
         self.robot.model().topology().platform.independent.iter().map(|c| all[c.index()]).collect()
     }
 
-    fn drives<S: Real>(&self, columns: &Columns<S>) -> Dense<S> {
-        let n = self.robot.model().topology().platform.independent.len();
-        let mut C = Dense::zeros(n, columns.len() - 1);
-        for k in 1..columns.len() {
-            self.component(columns, k).into_iter().enumerate().for_each(|(i, x)| *C.at_mut(i, k - 1) = -x);
-        }
-        C
-    }
-
-    /// Efforts from those in units of [`Legs::unit_effort`].
-    pub fn scaled_efforts<S: Real>(&self, legs: &Legs<'_, S>, x: &[S]) -> Vec<S> {
-        let active = &self.robot.model().topology().active;
-        active.iter().zip(x).map(|(c, x)| *x * legs.unit_effort(*c)).collect()
-    }
-
-    /// The other way round.
-    pub fn unscaled_efforts<S: Real>(&self, legs: &Legs<'_, S>, x: &[S]) -> Vec<S> {
-        let active = &self.robot.model().topology().active;
-        active.iter().zip(x).map(|(c, x)| *x * legs.unit_effort(*c).recip()).collect()
-    }
-
-    /// `C`: the wrench that each drive gives to the platform when its effort is [`Legs::unit_effort`].
-    pub fn effort_columns<S: Real>(&self, legs: &Legs<'_, S>) -> Dense<S> {
+    /// What the drives give, nothing having a mass.
+    pub fn drives_alone<S: Real>(&self, legs: &Legs<'_, S>) -> System<S> {
         let none = crate::spatial::Inertia::zero();
-        let topology = self.robot.model().topology();
-        let massless = Inertias { bodies: topology.bodies.map(|_, _| none), platform: none };
-        self.drives(&legs.platform_wrenches(&massless, Vec3::zeros(), false))
+        let massless = Inertias { bodies: self.robot.model().topology().bodies.map(|_, _| none), platform: none };
+        self.platform_system(legs, &massless, Vec3::zeros(), false)
     }
 
-    /// The efforts with `C τ = h`, in the planned order; with more drives than freedoms the shortest, erratum D20.
-    pub fn solve_drives<S: Real>(&self, legs: &Legs<'_, S>, C: &Dense<S>, h: &[S]) -> Vec<S> {
+    /// The efforts, in the planned order; with more drives than freedoms the shortest, erratum D20.
+    pub fn solve_drives<S: Real>(&self, System { C, h, scale }: &System<S>) -> Vec<S> {
         if C.rows == C.cols {
-            return self.scaled_efforts(legs, &solve(C, &self.order, h));
+            let x = solve(C, &self.order, h);
+            return x.iter().zip(scale).map(|(x, k)| *x * *k).collect();
         }
         let mut Ct = C.transposed();
-        for (k, c) in self.robot.model().topology().active.iter().enumerate() {
-            let scale = legs.unit_effort(*c).recip();
-            (0..Ct.cols).for_each(|j| *Ct.at_mut(k, j) *= scale);
+        for (k, scale) in scale.iter().enumerate() {
+            let r = scale.recip();
+            (0..Ct.cols).for_each(|j| *Ct.at_mut(k, j) *= r);
         }
         let normal = Ct.transposed().times(&Ct);
         Ct.apply(&solve_symmetric(&normal, h))
@@ -337,6 +392,11 @@ fn coordinate_name(c: Coordinate, count: usize) -> String {
     let name = ["x", "y", "z", "roll", "pitch", "yaw"][c.index()];
     if c == Coordinate::Rz && count <= 3 { "phi".to_owned() } else { name.to_owned() }
 }
+
+/// A pivot of the drives smaller than this, without unit, is no pivot.
+const SMALL: f64 = 1e-6;
+/// An entry larger than this comes from a force whose unit component vanishes somewhere around home.
+const LARGE: f64 = 20.0;
 
 /// Moments are divided by the length scale.
 fn scale_rows(model: &Model<f64>, C: &mut Dense<f64>) {
