@@ -3,6 +3,7 @@
 use crate::output::{Output, print};
 use gough::codegen::CodegenError;
 use gough::description::{BadRobot, Diagnostic, line_column};
+use gough::elastodynamics::ElasticError;
 use gough::kinematics::SolveError;
 use miette::{GraphicalReportHandler, GraphicalTheme, LabeledSpan, MietteDiagnostic, NamedSource, Report, Severity};
 use serde_json::{Value, json};
@@ -24,6 +25,8 @@ pub enum Failure {
     InMode(SolveError),
     /// There is no code.
     Codegen(CodegenError),
+    /// The robot has no vibrations to tell of.
+    Elastic(ElasticError),
     /// One of these, about this robot.
     Of(String, Box<Failure>),
     /// Nothing more to say: it has been written.
@@ -39,6 +42,12 @@ impl From<SolveError> for Failure {
 impl From<CodegenError> for Failure {
     fn from(e: CodegenError) -> Self {
         Failure::Codegen(e)
+    }
+}
+
+impl From<ElasticError> for Failure {
+    fn from(e: ElasticError) -> Self {
+        Failure::Elastic(e)
     }
 }
 
@@ -75,6 +84,7 @@ impl Failure {
             Failure::Silent(status) => *status,
             Failure::Solve(e) | Failure::InMode(e) if !e.is_misuse() => 1,
             Failure::Codegen(e) if !e.is_misuse() => 1,
+            Failure::Elastic(e) if !e.is_misuse() => 1,
             _ => 2,
         }
     }
@@ -96,6 +106,7 @@ impl Failure {
             Failure::Usage(message) | Failure::Output(message) => message.clone(),
             Failure::Solve(e) => e.to_string(),
             Failure::Codegen(e) => e.to_string(),
+            Failure::Elastic(e) => e.to_string(),
             Failure::InMode(e) => format!("{e}; or try another working mode"),
             Failure::Of(..) | Failure::Silent(_) => String::new(),
         }
@@ -108,6 +119,7 @@ impl Failure {
             Failure::Output(_) => ("output", None),
             Failure::Solve(e) | Failure::InMode(e) => (e.kind(), None),
             Failure::Codegen(e) => (e.kind(), None),
+            Failure::Elastic(e) => (e.kind(), None),
             Failure::Usage(_) => ("usage", None),
             Failure::Of(..) | Failure::Silent(_) => return None,
         };

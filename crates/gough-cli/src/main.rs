@@ -41,6 +41,8 @@ enum Command {
     Ddm(commands::dynamics::Direct),
     /// Source code of a model: C, Rust, Python, MATLAB, CUDA, with its operation count
     Codegen(commands::codegen::Arguments),
+    /// Natural frequencies, modes, and how they depend on the parameters of the robot
+    Frequencies(commands::frequencies::Arguments),
     /// Print the JSON Schema of the robot file, for editors
     Schema(commands::schema::Arguments),
 }
@@ -69,6 +71,7 @@ fn main() -> ExitCode {
             answers = a.answers();
             (commands::codegen::run(a), &answers)
         }
+        Command::Frequencies(a) => (commands::frequencies::run(a), &a.output),
         Command::Schema(a) => (commands::schema::run(a), &a.output),
     };
     match done {

@@ -28,6 +28,7 @@
 //! | [`model`] | description → tree, legs, closures, plan; numbers in any scalar |
 //! | [`kinematics`] | closure, inverse and forward geometry |
 //! | [`dynamics`] | actuator efforts from motion, motion from efforts, energy, ground reaction |
+//! | [`elastodynamics`] | flexible bodies, stiffness and mass, natural frequencies and modes |
 //! | [`analysis`] | mobility, dependence of lines |
 //! | [`codegen`] | models as straight-line programs with few operations; C, Rust, Python, MATLAB, CUDA |
 //! | [`robots`] | the robots that come with the library |
@@ -38,6 +39,7 @@ pub mod analysis;
 pub mod codegen;
 pub mod description;
 pub mod dynamics;
+pub mod elastodynamics;
 pub mod kinematics;
 pub mod linalg;
 pub mod model;

@@ -1,6 +1,7 @@
 //! Hot paths allocate nothing: the allocator counts.
 #![allow(unsafe_code)]
 
+use gough::elastodynamics::{Actuators, Vibration};
 use gough::kinematics::geometry::solve_legs;
 use gough::kinematics::matrices::{Matrices, assemble};
 use gough::kinematics::motion::{Motion, move_in};
@@ -77,5 +78,23 @@ fn motion_and_matrices_allocate_nothing() {
             }
         });
         assert_eq!(count, 0, "{name}");
+    }
+}
+
+#[test]
+fn frequencies_allocate_nothing_after_the_first() {
+    for name in ["navaro", "navaro-refined", "dual-emps", "five-bar-flexible"] {
+        let robot = gough::robots::load(name).unwrap().unwrap();
+        let mut v = Vibration::new(robot.model(), robot.home(), Actuators::Elastic).unwrap();
+        let pose = *robot.home().pose();
+        let mut ask = || {
+            v.take(&pose, robot.mode()).unwrap();
+            v.lowest(5).unwrap();
+            v.take(&pose, robot.mode()).unwrap();
+            v.lowest_from_last(5).unwrap();
+            v.all().unwrap();
+        };
+        ask();
+        assert_eq!(allocations(|| (0..5).for_each(|_| ask())), 0, "{name}");
     }
 }

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-const FLOORS: [(&str, u8); 9] = [
+const FLOORS: [(&str, u8); 10] = [
     ("scalar", 0),
     ("spatial", 1),
     ("linalg", 1),
@@ -10,8 +10,9 @@ const FLOORS: [(&str, u8); 9] = [
     ("model", 3),
     ("kinematics", 4),
     ("dynamics", 5),
-    ("analysis", 6),
-    ("codegen", 7),
+    ("elastodynamics", 6),
+    ("analysis", 7),
+    ("codegen", 8),
 ];
 
 /// Files beside the folders: a robot ready to be asked needs all stages up to kinematics.

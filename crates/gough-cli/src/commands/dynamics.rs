@@ -8,7 +8,7 @@ use crate::output::Output;
 use crate::states::{self, State, component_names, joint_text, pose_json, pose_text};
 use clap::Args;
 use gough::Robot;
-use gough::dynamics::{InverseDynamics, direct_dynamics, inverse_dynamics, platform_model};
+use gough::dynamics::{Conditions, InverseDynamics, direct_dynamics, inverse_dynamics, platform_model};
 use gough::kinematics::motion::Motion;
 use gough::kinematics::{Posture, SolveError, WorkingMode, inverse_given};
 use gough::model::CoordId;
@@ -91,7 +91,7 @@ pub fn ddm(arguments: &Direct) -> Result<(), Failure> {
             let mut document = accelerations_json(&robot, &posture, &acceleration, &motion);
             let mut text = accelerations_text(&robot, &posture, &acceleration, &motion);
             if arguments.matrices {
-                let m = platform_model(robot.model(), &posture, twist)?;
+                let m = platform_model(robot.model(), &posture, twist, &Conditions::default())?;
                 let rows: Vec<&[f64]> = m.M.data.chunks(m.M.cols.max(1)).collect();
                 document["M"] = json!(rows);
                 document["c"] = json!(m.c);

@@ -3,6 +3,7 @@
 pub mod check;
 pub mod codegen;
 pub mod dynamics;
+pub mod frequencies;
 pub mod kinematics;
 pub mod map;
 pub mod motion;
