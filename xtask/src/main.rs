@@ -11,7 +11,7 @@ mod test;
 use std::process::ExitCode;
 
 const HELP: &str = "\
-cargo xtask test                 everything the continuous integration runs
+cargo xtask test [--full]        everything the continuous integration runs; --full: all generated code
 cargo xtask bench [FILTER]       criterion benchmarks
 cargo xtask fuzz [SECONDS]       mutated robot files until the time is up (default 600)
 cargo xtask figures              draw the robots again
@@ -22,7 +22,8 @@ fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let done = match words.as_slice() {
-        ["test"] => test::run(),
+        ["test"] => test::run(false),
+        ["test", "--full"] => test::run(true),
         ["bench", rest @ ..] => run::cargo(&[&["bench", "-p", "gough-bench", "--"], rest].concat()),
         ["fuzz"] => fuzz::run(600),
         ["fuzz", seconds] => seconds.parse().map_err(|_| HELP.to_owned()).and_then(fuzz::run),

@@ -2,10 +2,16 @@
 
 use crate::run::{cargo, program, root};
 
-pub fn run() -> Result<(), String> {
+/// `full`: generated code of every robot and model, not only of a choice.
+pub fn run(full: bool) -> Result<(), String> {
     cargo(&["fmt", "--all", "--check"])?;
     cargo(&["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"])?;
-    cargo(&["test", "--workspace"])?;
+    let python = python()?;
+    let mut environment = vec![("GOUGH_PYTHON", python.as_str())];
+    if full {
+        environment.push(("GOUGH_FULL", "1"));
+    }
+    program("cargo", &["test", "--workspace"], &environment)?;
     for example in examples()? {
         cargo(&["run", "--quiet", "-p", "gough", "--example", &example])?;
     }
@@ -32,4 +38,17 @@ fn unchanged(paths: &[&str]) -> Result<(), String> {
         return Ok(());
     }
     program("git", &[&["diff", "--exit-code", "--stat", "--"], paths].concat(), &[])
+}
+
+/// A Python with what generated modules need and are checked with.
+fn python() -> Result<String, String> {
+    let folder = root().join("target/venv");
+    let python = folder.join("bin/python");
+    let text =
+        |path: &std::path::Path| path.to_str().map(str::to_owned).ok_or("the path of the repository is not UTF-8");
+    if !python.exists() {
+        program("python3", &["-m", "venv", &text(&folder)?], &[])?;
+        program(&text(&python)?, &["-m", "pip", "install", "--quiet", "numpy", "mypy"], &[])?;
+    }
+    Ok(text(&python)?)
 }

@@ -1,6 +1,7 @@
 //! How a command ends when it has no answer, and how faults of a robot file are shown.
 
 use crate::output::{Output, print};
+use gough::codegen::CodegenError;
 use gough::description::{BadRobot, Diagnostic, line_column};
 use gough::elastodynamics::ElasticError;
 use gough::kinematics::SolveError;
@@ -22,6 +23,8 @@ pub enum Failure {
     Solve(SolveError),
     /// The same about one working mode, where another may have an answer.
     InMode(SolveError),
+    /// There is no code.
+    Codegen(CodegenError),
     /// The robot has no vibrations to tell of.
     Elastic(ElasticError),
     /// One of these, about this robot.
@@ -33,6 +36,12 @@ pub enum Failure {
 impl From<SolveError> for Failure {
     fn from(e: SolveError) -> Self {
         Failure::Solve(e)
+    }
+}
+
+impl From<CodegenError> for Failure {
+    fn from(e: CodegenError) -> Self {
+        Failure::Codegen(e)
     }
 }
 
@@ -74,6 +83,7 @@ impl Failure {
         match self.cause() {
             Failure::Silent(status) => *status,
             Failure::Solve(e) | Failure::InMode(e) if !e.is_misuse() => 1,
+            Failure::Codegen(e) if !e.is_misuse() => 1,
             Failure::Elastic(e) if !e.is_misuse() => 1,
             _ => 2,
         }
@@ -95,6 +105,7 @@ impl Failure {
             }
             Failure::Usage(message) | Failure::Output(message) => message.clone(),
             Failure::Solve(e) => e.to_string(),
+            Failure::Codegen(e) => e.to_string(),
             Failure::Elastic(e) => e.to_string(),
             Failure::InMode(e) => format!("{e}; or try another working mode"),
             Failure::Of(..) | Failure::Silent(_) => String::new(),
@@ -107,6 +118,7 @@ impl Failure {
             Failure::BadRobot(bad) => ("bad-robot", Some(bad)),
             Failure::Output(_) => ("output", None),
             Failure::Solve(e) | Failure::InMode(e) => (e.kind(), None),
+            Failure::Codegen(e) => (e.kind(), None),
             Failure::Elastic(e) => (e.kind(), None),
             Failure::Usage(_) => ("usage", None),
             Failure::Of(..) | Failure::Silent(_) => return None,

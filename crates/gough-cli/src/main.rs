@@ -41,6 +41,8 @@ enum Command {
     Idm(commands::dynamics::Inverse),
     /// Direct dynamics: accelerations under efforts of the drives
     Ddm(commands::dynamics::Direct),
+    /// Source code of a model: C, Rust, Python, MATLAB, CUDA, with its operation count
+    Codegen(commands::codegen::Arguments),
     /// Natural frequencies, modes, and how they depend on the parameters of the robot
     Frequencies(commands::frequencies::Arguments),
     /// Print the JSON Schema of the robot file, for editors
@@ -58,6 +60,7 @@ fn main() -> ExitCode {
         Ok(arguments) => arguments.command,
         Err(e) => return misread(&e),
     };
+    let answers;
     let (done, output) = match &command {
         Command::Robots(a) => (commands::robots::run(a), &a.output),
         Command::Check(a) => (commands::check::run(a), &a.output),
@@ -66,6 +69,10 @@ fn main() -> ExitCode {
         Command::Map(a) => (commands::map::run(a), &a.output),
         Command::Idm(a) => (commands::dynamics::idm(a), &a.question.output),
         Command::Ddm(a) => (commands::dynamics::ddm(a), &a.question.output),
+        Command::Codegen(a) => {
+            answers = a.answers();
+            (commands::codegen::run(a), &answers)
+        }
         Command::Frequencies(a) => (commands::frequencies::run(a), &a.output),
         Command::Schema(a) => (commands::schema::run(a), &a.output),
     };

@@ -30,11 +30,13 @@
 //! | [`dynamics`] | actuator efforts from motion, motion from efforts, energy, ground reaction |
 //! | [`elastodynamics`] | flexible bodies, stiffness and mass, natural frequencies and modes |
 //! | [`analysis`] | mobility, dependence of lines |
+//! | [`codegen`] | models as straight-line programs with few operations; C, Rust, Python, MATLAB, CUDA |
 //! | [`robots`] | the robots that come with the library |
 #![allow(non_snake_case)]
 #![forbid(unsafe_code)]
 
 pub mod analysis;
+pub mod codegen;
 pub mod description;
 pub mod dynamics;
 pub mod elastodynamics;

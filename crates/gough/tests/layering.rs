@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-const FLOORS: [(&str, u8); 9] = [
+const FLOORS: [(&str, u8); 10] = [
     ("scalar", 0),
     ("spatial", 1),
     ("linalg", 1),
@@ -12,10 +12,14 @@ const FLOORS: [(&str, u8); 9] = [
     ("dynamics", 5),
     ("elastodynamics", 6),
     ("analysis", 7),
+    ("codegen", 8),
 ];
 
+/// Files beside the folders: a robot ready to be asked needs all stages up to kinematics.
+const FILES: [(&str, u8); 2] = [("Robot", 4), ("robots", 4)];
+
 fn floor(module: &str) -> Option<u8> {
-    FLOORS.iter().find(|(n, _)| *n == module).map(|f| f.1)
+    FLOORS.iter().chain(&FILES).find(|(n, _)| *n == module).map(|f| f.1)
 }
 
 fn files(folder: &Path) -> Vec<PathBuf> {

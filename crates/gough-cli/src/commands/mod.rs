@@ -1,6 +1,7 @@
 //! One file per command: arguments, one call of the library, text or JSON.
 
 pub mod check;
+pub mod codegen;
 pub mod dynamics;
 pub mod frequencies;
 pub mod kinematics;

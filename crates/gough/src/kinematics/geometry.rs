@@ -353,12 +353,21 @@ impl<S: Real, F: Fn() -> Vec3<S>> Walk<'_, '_, S, F> {
     /// Two circles: where the second of two parallel axes must be, `B = (k t + h t⊥)/r²` with `k = B·t`, (7.15) without
     /// half-angle tangents. `+` is counter-clockwise from the target.
     #[inline(always)]
-    fn circles(&mut self, k: S, l1_sq: S, sign: S) -> Vec3<S> {
+    fn circles(&mut self, k: S, l1_sq: S, sign: S) -> (Vec3<S>, S) {
         let t = self.t;
         let r2 = t.x * t.x + t.y * t.y;
         let h = self.root(l1_sq * r2 - k * k, sign);
         let s = r2.recip();
-        vec3((k * t.x - h * t.y) * s, (k * t.y + h * t.x) * s, S::zero())
+        (vec3((k * t.x - h * t.y) * s, (k * t.y + h * t.x) * s, S::zero()), h)
+    }
+
+    /// Turn `c` onto the point B that [`Walk::circles`] found, and step behind the joint: the target is `(k c - h c⊥)/l1²`
+    /// there, whatever the turn.
+    #[inline(always)]
+    fn turned_onto(&mut self, joint: Slot, c: Vec3<S>, (B, k, h): (Vec3<S>, S, S), l1_sq: S) {
+        self.orient_by(joint, Turn::between(c, B, l1_sq));
+        let s = l1_sq.recip();
+        self.t = vec3((k * c.x + h * c.y) * s, (k * c.y - h * c.x) * s, self.t.z);
     }
 
     /// Planar two-link chain, (7.15)-(7.16).
@@ -368,8 +377,8 @@ impl<S: Real, F: Fn() -> Vec3<S>> Walk<'_, '_, S, F> {
         let sign = self.take_sign(joints[0]);
         let r2 = self.t.x * self.t.x + self.t.y * self.t.y;
         let k = (r2 + l1_sq - l2_sq) * S::lit(0.5);
-        let B = self.circles(k, l1_sq, sign);
-        self.turned(joints[0], Turn::between(C1.p, B, l1_sq));
+        let (B, h) = self.circles(k, l1_sq, sign);
+        self.turned_onto(joints[0], C1.p, (B, k, h), l1_sq);
         self.cross(C1);
         self.turned(joints[1], Turn::between(p, self.t, l2_sq));
     }
@@ -433,8 +442,8 @@ impl<S: Real, F: Fn() -> Vec3<S>> Walk<'_, '_, S, F> {
         self.enter(C);
         let sign = self.take_sign(joint);
         let k = self.t.dot(&self.t) * S::lit(0.5) + k0 - self.t.z * c.z;
-        let B = self.circles(k, l1_sq, sign);
-        self.turned(joint, Turn::between(c, B, l1_sq));
+        let (B, h) = self.circles(k, l1_sq, sign);
+        self.turned_onto(joint, c, (B, k, h), l1_sq);
     }
 
     /// Slider that does the same: a sphere and a line, (7.28).

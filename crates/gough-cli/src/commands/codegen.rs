@@ -1,0 +1,183 @@
+//! `gough codegen`: a model as source code, or its operations counted.
+
+use crate::ask::{Subject, hint};
+use crate::commands::singularities::one_mode;
+use crate::failure::Failure;
+use crate::output::{Output, spares, write_whole};
+use clap::Args;
+use gough::Robot;
+use gough::codegen::{Count, Generated, Language, ModelKind, Options, Solve, Symbolic, generate};
+use serde_json::{Value, json};
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+
+#[derive(Args)]
+#[allow(clippy::struct_excessive_bools)] // switches of the command line
+pub struct Arguments {
+    #[command(flatten)]
+    subject: Subject,
+    /// What to generate: igm, kinematics, jacobian, idm, ddm
+    #[arg(long, value_name = "MODEL")]
+    model: String,
+    /// Language: c, c4 (four states at once), rust, python, matlab, cuda
+    #[arg(long, value_name = "LANGUAGE", default_value = "c")]
+    lang: String,
+    /// Folder that the files are written to; it is made when it is not there
+    #[arg(short, long, value_name = "FOLDER", required_unless_present = "count")]
+    output: Option<PathBuf>,
+    /// Count operations stage by stage; without -o nothing is written
+    #[arg(long)]
+    count: bool,
+    /// Parameters of the robot file that stay inputs: d11,m4 or all
+    #[arg(long, value_name = "NAMES")]
+    symbolic: Option<String>,
+    /// Also derivatives of the outputs by these inputs: pose, x, xdd, ..
+    #[arg(long, value_name = "INPUTS")]
+    derivatives: Option<String>,
+    /// Friction of all joints is part of the efforts
+    #[arg(long)]
+    friction: bool,
+    /// Systems of equations: unrolled, in a fixed order of pivots, or by a routine that comes with the file
+    #[arg(long, value_name = "HOW", default_value = "unrolled")]
+    solve: String,
+    /// Also the discriminants of the closed forms: one that is negative means out of reach
+    #[arg(long)]
+    margins: bool,
+    /// Working mode, such as --mode=+-+; by default that of the file
+    #[arg(long, value_name = "MODE", allow_hyphen_values = true)]
+    mode: Option<String>,
+    /// Print one JSON document instead of text, for failures too
+    #[arg(long)]
+    json: bool,
+}
+
+impl Arguments {
+    /// Where the answer about the files goes; the files themselves go to the folder.
+    pub fn answers(&self) -> Output {
+        Output { json: self.json, output: None }
+    }
+}
+
+pub fn run(arguments: &Arguments) -> Result<(), Failure> {
+    let output = arguments.answers();
+    let robot = arguments.subject.load(&output)?;
+    answer_for(&robot, arguments, &output).map_err(|why| why.of(&robot.model().topology().name))
+}
+
+fn answer_for(robot: &Robot, arguments: &Arguments, output: &Output) -> Result<(), Failure> {
+    let options = options(robot, arguments)?;
+    let code = generate(robot, &options)?;
+    if let Some(folder) = &arguments.output {
+        write(folder, &code, Path::new(&arguments.subject.robot))?;
+    }
+    output.give(|| document(robot, arguments, &options, &code), || text(robot, arguments, &code))
+}
+
+/// One of these, by name.
+fn named<T: Copy>(option: &str, name: &str, known: &[(&str, T)]) -> Result<T, Failure> {
+    let names: Vec<&str> = known.iter().map(|k| k.0).collect();
+    let found = known.iter().find(|k| k.0 == name).map(|k| k.1);
+    found.ok_or_else(|| Failure::Usage(format!("{option}: no `{name}`; {}", hint(name, &names))))
+}
+
+fn options(robot: &Robot, arguments: &Arguments) -> Result<Options, Failure> {
+    let list = |text: &str| -> Vec<String> { text.split(',').map(|w| w.trim().to_owned()).collect() };
+    Ok(Options {
+        model: named("--model", &arguments.model, &ModelKind::ALL.map(|m| (m.name(), m)))?,
+        language: named("--lang", &arguments.lang, &Language::ALL.map(|l| (l.name(), l)))?,
+        mode: Some(one_mode(robot, arguments.mode.as_deref())?),
+        symbolic: match arguments.symbolic.as_deref() {
+            None => Symbolic::Some(Vec::new()),
+            Some("all") => Symbolic::All,
+            Some(names) => Symbolic::Some(list(names)),
+        },
+        derivatives: arguments.derivatives.as_deref().map(list).unwrap_or_default(),
+        friction: arguments.friction,
+        solve: named("--solve", &arguments.solve, &[("unrolled", Solve::Unrolled), ("routine", Solve::Routine)])?,
+        margins: arguments.margins,
+    })
+}
+
+/// All files, none over the robot file.
+fn write(folder: &Path, code: &Generated, robot: &Path) -> Result<(), Failure> {
+    for file in &code.files {
+        let path = folder.join(&file.name);
+        spares(&path, "-o", robot, "the robot file")?;
+        if let Some(parent) = path.parent() {
+            std::fs::create_dir_all(parent)
+                .map_err(|e| Failure::Output(format!("cannot make the folder {}: {e}", parent.display())))?;
+        }
+        write_whole(&path, &file.text)?;
+    }
+    Ok(())
+}
+
+fn operations(count: &Count) -> Value {
+    json!({ "add": count.add, "mul": count.mul, "sqrt": count.sqrt, "trig": count.trig })
+}
+
+fn stages(code: &Generated) -> [(&'static str, &'static str, Count); 4] {
+    let s = &code.stages;
+    [
+        ("naive", "nothing shared", s.naive),
+        ("simplified", "canonical sums and products", s.simplified),
+        ("common", "equal expressions once", s.common),
+        ("shared", "common factors and parts once", s.shared),
+    ]
+}
+
+/// Where the files are.
+fn paths(arguments: &Arguments, code: &Generated) -> Vec<String> {
+    let place = |folder: &PathBuf| code.files.iter().map(|f| folder.join(&f.name).display().to_string()).collect();
+    arguments.output.as_ref().map(place).unwrap_or_default()
+}
+
+fn document(robot: &Robot, arguments: &Arguments, options: &Options, code: &Generated) -> Value {
+    let group = |g: &gough::codegen::Group| json!({ "name": g.name, "about": g.about, "entries": g.entries });
+    let mut document = json!({
+        "robot": robot.model().topology().name,
+        "model": options.model.name(),
+        "language": options.language.name(),
+        "function": code.function,
+        "operations": operations(&code.count),
+        "variables": code.count.variables,
+        "files": paths(arguments, code),
+        "working_mode": code.mode,
+        "inputs": code.inputs.iter().map(group).collect::<Vec<_>>(),
+        "outputs": code.outputs.iter().map(group).collect::<Vec<_>>(),
+    });
+    if arguments.count {
+        document["stages"] = stages(code).iter().map(|(name, _, count)| json!({ *name: operations(count) })).collect();
+    }
+    document
+}
+
+fn text(robot: &Robot, arguments: &Arguments, code: &Generated) -> String {
+    let mut out = format!("{} of {}, working mode {}\n", code.function, robot.model().topology().name, code.mode);
+    if arguments.count {
+        let _ = writeln!(out, "\n{:<32}{:>17}{:>17}{:>12}{:>12}", "", "additions", "multiplications", "sqrt", "trig");
+        for (_, about, c) in stages(code) {
+            let _ = writeln!(out, "{about:<32}{:>17}{:>17}{:>12}{:>12}", c.add, c.mul, c.sqrt, c.trig);
+        }
+    }
+    let c = &code.count;
+    let _ = writeln!(
+        out,
+        "\n{} operations: {} additions, {} multiplications; {} square roots, {} trigonometric; {} variables",
+        c.operations(),
+        c.add,
+        c.mul,
+        c.sqrt,
+        c.trig,
+        c.variables
+    );
+    for (way, groups) in [("in ", &code.inputs), ("out", &code.outputs)] {
+        for g in groups {
+            let _ = writeln!(out, "{way} {}[{}]: {}", g.name, g.entries.len(), g.about);
+        }
+    }
+    for path in paths(arguments, code) {
+        let _ = writeln!(out, "{path}");
+    }
+    out
+}

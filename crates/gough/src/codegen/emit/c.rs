@@ -1,0 +1,318 @@
+//! C99, one state or four at a time.
+
+use super::listing::{Syntax, listing};
+use super::{File, Unit, assignment, numbers};
+use crate::codegen::canon::Function;
+use std::fmt::Write as _;
+
+/// States treated at once.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Width {
+    One,
+    Four,
+}
+
+struct C<'a> {
+    unit: &'a Unit<'a>,
+    width: Width,
+}
+
+/// Names of functions in C, after a prefix.
+pub(super) fn function(f: Function) -> &'static str {
+    match f {
+        Function::Sqrt => "sqrt",
+        Function::Sin => "sin",
+        Function::Cos => "cos",
+        Function::Atan2 => "atan2",
+        Function::Exp => "exp",
+        Function::Sign => "sign",
+        Function::Select => "select",
+    }
+}
+
+impl Syntax for C<'_> {
+    fn input(&self, k: usize) -> String {
+        let (group, place) = self.unit.input(k);
+        format!("{}[{place}]", group.name)
+    }
+
+    fn call(&self, f: Function, args: &[String]) -> String {
+        let own = matches!(f, Function::Sign | Function::Select) || self.width == Width::Four;
+        format!("{}{}({})", if own { "gough_" } else { "" }, function(f), args.join(", "))
+    }
+}
+
+impl Width {
+    fn scalar(self) -> &'static str {
+        match self {
+            Width::One => "double",
+            Width::Four => "gough_double4",
+        }
+    }
+}
+
+/// `const double pose[3], double efforts[3]`.
+fn arguments(unit: &Unit<'_>, scalar: &str) -> String {
+    let inputs = unit.inputs.iter().map(|g| format!("const {scalar} {}[{}]", g.name, g.entries.len()));
+    let outputs = unit.outputs.iter().map(|g| format!("{scalar} {}[{}]", g.name, g.entries.len().max(1)));
+    inputs.chain(outputs).collect::<Vec<_>>().join(", ")
+}
+
+/// Helpers that the body calls.
+pub(super) fn helpers(body: &str, scalar: &str, qualifiers: &str) -> String {
+    let mut out = String::new();
+    if body.contains("gough_sign(") {
+        let _ =
+            writeln!(out, "{qualifiers} {scalar} gough_sign({scalar} x) {{\n    return (x > 0.0) - (x < 0.0);\n}}\n");
+    }
+    if body.contains("gough_select(") {
+        let _ = writeln!(
+            out,
+            "{qualifiers} {scalar} gough_select({scalar} x, {scalar} a, {scalar} b) {{\n    return x >= 0.0 ? a : b;\n}}\n"
+        );
+    }
+    out
+}
+
+/// Helpers on four numbers.
+fn helpers4(body: &str) -> String {
+    let mut out = String::new();
+    if body.contains("gough_sqrt(") {
+        out += "\
+static inline gough_double4 gough_sqrt(gough_double4 x) {
+#ifdef __AVX__
+    return (gough_double4)_mm256_sqrt_pd((__m256d)x);
+#else
+    return (gough_double4){sqrt(x[0]), sqrt(x[1]), sqrt(x[2]), sqrt(x[3])};
+#endif
+}
+
+";
+    }
+    for f in ["sin", "cos", "exp"] {
+        if body.contains(&format!("gough_{f}(")) {
+            let _ = writeln!(
+                out,
+                "static inline gough_double4 gough_{f}(gough_double4 x) {{\n    \
+                 return (gough_double4){{{f}(x[0]), {f}(x[1]), {f}(x[2]), {f}(x[3])}};\n}}\n"
+            );
+        }
+    }
+    if body.contains("gough_atan2(") {
+        out += "\
+static inline gough_double4 gough_atan2(gough_double4 y, gough_double4 x) {
+    return (gough_double4){atan2(y[0], x[0]), atan2(y[1], x[1]), atan2(y[2], x[2]), atan2(y[3], x[3])};
+}
+
+";
+    }
+    if body.contains("gough_sign(") {
+        out += "\
+static inline gough_double4 gough_sign(gough_double4 x) {
+    gough_double4 s;
+    for (int i = 0; i < 4; i++) s[i] = (x[i] > 0.0) - (x[i] < 0.0);
+    return s;
+}
+
+";
+    }
+    if body.contains("gough_select(") {
+        out += "\
+static inline gough_double4 gough_select(gough_double4 x, gough_double4 a, gough_double4 b) {
+    gough_double4 s;
+    for (int i = 0; i < 4; i++) s[i] = x[i] >= 0.0 ? a[i] : b[i];
+    return s;
+}
+
+";
+    }
+    out
+}
+
+/// Gaussian elimination with partial pivoting; the solution replaces the right-hand side.
+pub(super) fn solver(qualifiers: &str) -> String {
+    format!(
+        "\
+/* Solves A x = b by elimination with row pivoting; x replaces b. A singular matrix gives infinities. */
+{qualifiers} void gough_solve(int n, double *A, double *b) {{
+    for (int k = 0; k < n; k++) {{
+        int p = k;
+        for (int i = k + 1; i < n; i++)
+            if (fabs(A[i * n + k]) > fabs(A[p * n + k])) p = i;
+        for (int j = 0; j < n && p != k; j++) {{
+            double swap = A[k * n + j];
+            A[k * n + j] = A[p * n + j];
+            A[p * n + j] = swap;
+        }}
+        double swap = b[k];
+        b[k] = b[p];
+        b[p] = swap;
+        double r = 1.0 / A[k * n + k];
+        for (int i = k + 1; i < n; i++) {{
+            double f = A[i * n + k] * r;
+            for (int j = k + 1; j < n; j++) A[i * n + j] -= f * A[k * n + j];
+            b[i] -= f * b[k];
+        }}
+    }}
+    for (int i = n - 1; i >= 0; i--) {{
+        for (int j = i + 1; j < n; j++) b[i] -= A[i * n + j] * b[j];
+        b[i] /= A[i * n + i];
+    }}
+}}
+
+"
+    )
+}
+
+/// Declarations, call and scaling for a system that the routine solves, around the assignments.
+pub(super) fn solution(unit: &Unit<'_>, store: &dyn Fn(&str, &str) -> String) -> (String, String) {
+    let Some(n) = unit.system else { return (String::new(), String::new()) };
+    let before = format!("    double scale[{n}], matrix[{}], right[{n}];\n", n * n);
+    let first = &unit.outputs[0].name;
+    let target = store(first, "i");
+    let after = format!(
+        "    gough_solve({n}, matrix, right);\n    for (int i = 0; i < {n}; i++) {target} = scale[i]*right[i];\n"
+    );
+    (before, after)
+}
+
+/// Inputs that no expression uses are named, so that no compiler complains.
+pub(super) fn unused(unit: &Unit<'_>, body: &str) -> String {
+    let names = unit.inputs.iter().map(|g| &g.name).filter(|n| !body.contains(&format!("{n}[")));
+    names.map(|n| format!("    (void){n};\n")).collect()
+}
+
+fn body(unit: &Unit<'_>, width: Width) -> String {
+    let list = listing(unit.graph, &C { unit, width });
+    let scalar = width.scalar();
+    let mut out = String::new();
+    for (name, text) in &list.variables {
+        out += &assignment("    ", &format!("const {scalar} {name} = {text};"), "");
+    }
+    let (before, after) = solution(unit, &|name, k| format!("{name}[{k}]"));
+    out += &before;
+    let targets = unit.targets(|name, k| format!("{name}[{k}]"));
+    for (target, (text, number)) in targets.iter().zip(&list.outputs) {
+        // A number alone does not make four of itself.
+        let text =
+            if *number && width == Width::Four { format!("{text} + (gough_double4){{0}}") } else { text.clone() };
+        let _ = writeln!(out, "    {target} = {text};");
+    }
+    out + &after
+}
+
+/// Header, source and test program.
+pub(super) fn files(unit: &Unit<'_>, width: Width) -> Vec<File> {
+    // Four systems at once have no routine: each state is solved in place, written out.
+    let name = if width == Width::Four { format!("{}_x4", unit.name) } else { unit.name.clone() };
+    let file = |ending: &str, text: String| File { name: format!("{name}{ending}"), text };
+    vec![
+        file(".h", header(unit, width, &name)),
+        file(".c", source(unit, width, &name)),
+        file("_test.c", test(unit, width, &name)),
+    ]
+}
+
+fn header(unit: &Unit<'_>, width: Width, name: &str) -> String {
+    let guard = format!("{}_H", name.to_uppercase());
+    let four = "/* Four numbers, one per state; for GCC and Clang. */\n\
+                typedef double gough_double4 __attribute__((vector_size(32), aligned(8)));\n\n";
+    let types = if width == Width::Four {
+        format!("#ifndef GOUGH_DOUBLE4\n#define GOUGH_DOUBLE4\n{four}#endif\n\n")
+    } else {
+        String::new()
+    };
+    format!(
+        "{}#ifndef {guard}\n#define {guard}\n\n#ifdef __cplusplus\nextern \"C\" {{\n#endif\n\n{types}\
+         void {name}({});\n\n#ifdef __cplusplus\n}}\n#endif\n\n#endif\n",
+        comment(unit),
+        arguments(unit, width.scalar()),
+    )
+}
+
+pub(super) fn comment(unit: &Unit<'_>) -> String {
+    format!("/*\n{} */\n", unit.comment(" *"))
+}
+
+fn source(unit: &Unit<'_>, width: Width, name: &str) -> String {
+    let body = body(unit, width);
+    let scalar = width.scalar();
+    let helpers = match width {
+        Width::One => helpers(&body, "double", "static"),
+        Width::Four => helpers4(&body),
+    };
+    let solver = if unit.system.is_some() { solver("static") } else { String::new() };
+    let intrinsics = if width == Width::Four { "#ifdef __AVX__\n#include <immintrin.h>\n#endif\n" } else { "" };
+    format!(
+        "{}#include \"{name}.h\"\n\n#include <math.h>\n{intrinsics}\n{helpers}{solver}void {name}({}) {{\n{}{body}}}\n",
+        comment(unit),
+        arguments(unit, scalar),
+        unused(unit, &body),
+    )
+}
+
+/// States and what comes out, as arrays of a test program.
+pub(super) fn tables(unit: &Unit<'_>) -> (usize, String) {
+    let mut out = String::new();
+    for (groups, prefix, pick) in [(&unit.inputs, "in", 0), (&unit.outputs, "want", 1)] {
+        for (g, group) in groups.iter().enumerate() {
+            let rows: Vec<String> = unit
+                .vectors
+                .iter()
+                .map(|v| {
+                    let values = if pick == 0 { &v.0 } else { &v.1 };
+                    format!("    {{{}}},\n", numbers(&Unit::by_group(groups, values)[g].1))
+                })
+                .collect();
+            let (n, m) = (unit.vectors.len().max(1), group.entries.len().max(1));
+            let rows = if rows.is_empty() { "    {0}\n".to_owned() } else { rows.concat() };
+            let _ = write!(out, "static const double {prefix}_{}[{n}][{m}] = {{\n{rows}}};\n", group.name);
+        }
+    }
+    (unit.vectors.len(), out)
+}
+
+fn test(unit: &Unit<'_>, width: Width, name: &str) -> String {
+    let (count, tables) = tables(unit);
+    let lanes = if width == Width::Four { 4 } else { 1 };
+    let scalar = width.scalar();
+    let declare = |g: &super::Group| format!("        {scalar} {}[{}];\n", g.name, g.entries.len().max(1));
+    let at = |name: &str, k: &str, lane: &str| match width {
+        Width::One => format!("{name}[{k}]"),
+        Width::Four => format!("{name}[{k}][{lane}]"),
+    };
+    let declared: String = unit.inputs.iter().chain(&unit.outputs).map(declare).collect();
+    let load: String = unit
+        .inputs
+        .iter()
+        .map(|g| {
+            let n = g.entries.len();
+            format!(
+                "        for (int k = 0; k < {n}; k++)\n            for (int l = 0; l < {lanes}; l++) {} = in_{}[(s + l) % {}][k];\n",
+                at(&g.name, "k", "l"),
+                g.name,
+                count.max(1)
+            )
+        })
+        .collect();
+    let call: Vec<&str> = unit.inputs.iter().chain(&unit.outputs).map(|g| g.name.as_str()).collect();
+    let check: String = unit
+        .outputs
+        .iter()
+        .map(|g| {
+            let (n, got) = (g.entries.len(), at(&g.name, "k", "0"));
+            let name = &g.name;
+            format!(
+                "        for (int k = 0; k < {n}; k++) {{\n            double off = fabs({got} - want_{name}[s][k]) / (1.0 + \
+                 fabs(want_{name}[s][k]));\n            if (!(off <= worst)) worst = off;\n        }}\n"
+            )
+        })
+        .collect();
+    format!(
+        "/* Test of {name}: states around home and what comes out of them. */\n#include \"{name}.h\"\n\n#include <math.h>\n\
+         #include <stdio.h>\n\n{tables}\nint main(void) {{\n    double worst = 0.0;\n    for (int s = 0; s < {count}; s++) {{\n\
+         {declared}{load}        {name}({});\n{check}    }}\n    printf(\"{name}: %d states, largest relative difference %.1e\\n\", \
+         {count}, worst);\n    return worst <= 1e-10 ? 0 : 1;\n}}\n",
+        call.join(", "),
+    )
+}

@@ -1,0 +1,295 @@
+//! The graph that code is written from: sums with signs, products, reciprocals, functions.
+
+use super::canon::{Canon, Function, Node as CanonNode, Value};
+use std::collections::HashMap;
+
+/// Number of a node.
+pub(super) type Id = usize;
+
+/// A node, or its opposite.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+pub(super) struct Signed {
+    pub node: Id,
+    pub minus: bool,
+}
+
+/// What a node computes.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub(super) enum Node {
+    Input(u32),
+    /// Bits of a positive number.
+    Number(u64),
+    Sum(Vec<Signed>),
+    Product(Vec<Id>),
+    Reciprocal(Id),
+    Call(Function, Vec<Signed>),
+}
+
+/// Operations by the usual rules: subtractions are additions, divisions and squares are multiplications, a change of sign
+/// is free.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Count {
+    /// Additions and subtractions.
+    pub add: usize,
+    /// Multiplications and divisions.
+    pub mul: usize,
+    /// Square roots.
+    pub sqrt: usize,
+    /// Sines, cosines, arc tangents and exponentials.
+    pub trig: usize,
+    /// Intermediate variables: results with at least one operation that are outputs or used more than once.
+    pub variables: usize,
+}
+
+impl Count {
+    /// Additions and multiplications together.
+    pub fn operations(&self) -> usize {
+        self.add + self.mul
+    }
+}
+
+/// A program as a graph. Operands may stand anywhere; [`Graph::order`] sorts them.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Graph {
+    pub nodes: Vec<Node>,
+    ids: HashMap<Node, Id>,
+    pub outputs: Vec<Signed>,
+}
+
+impl Graph {
+    /// From the canonical form.
+    pub fn new(canon: &Canon) -> Self {
+        let mut graph = Self::default();
+        let mut map: Vec<Id> = Vec::with_capacity(canon.nodes.len());
+        for node in &canon.nodes {
+            let id = match node {
+                CanonNode::Input(i) => graph.intern(Node::Input(*i)),
+                CanonNode::Sum(terms) => {
+                    let terms = terms.iter().map(|(n, bits)| graph.scaled(f64::from_bits(*bits), n.map(|n| map[n])));
+                    let terms: Vec<Signed> = terms.collect();
+                    graph.sum(terms)
+                }
+                CanonNode::Product(powers) => {
+                    let powers: Vec<(Id, i32)> = powers.iter().map(|(n, e)| (map[*n], *e)).collect();
+                    graph.powers(&powers)
+                }
+                CanonNode::Call(f, args) => {
+                    let args = args.iter().map(|(n, bits)| graph.scaled(f64::from_bits(*bits), n.map(|n| map[n])));
+                    let node = Node::Call(*f, args.collect());
+                    graph.intern(node)
+                }
+            };
+            map.push(id);
+        }
+        let outputs = canon.outputs.iter().map(|Value { factor, node }| graph.scaled(*factor, node.map(|n| map[n])));
+        graph.outputs = outputs.collect();
+        graph
+    }
+
+    pub fn intern(&mut self, node: Node) -> Id {
+        if let Some(id) = self.ids.get(&node) {
+            return *id;
+        }
+        self.nodes.push(node.clone());
+        self.ids.insert(node, self.nodes.len() - 1);
+        self.nodes.len() - 1
+    }
+
+    /// The same with nodes that have become equal merged, and without those that nothing needs.
+    pub fn merged(&self) -> Self {
+        let mut new = Self::default();
+        let mut map = vec![0; self.nodes.len()];
+        for id in self.sorted() {
+            let signed = |list: &[Signed]| list.iter().map(|v| Signed { node: map[v.node], ..*v }).collect::<Vec<_>>();
+            map[id] = match &self.nodes[id] {
+                Node::Sum(terms) => new.sum(signed(terms)),
+                Node::Product(factors) => new.product(factors.iter().map(|f| map[*f]).collect()),
+                Node::Reciprocal(x) => new.intern(Node::Reciprocal(map[*x])),
+                Node::Call(f, args) => new.intern(Node::Call(*f, signed(args))),
+                leaf => new.intern(leaf.clone()),
+            };
+        }
+        new.outputs = self.outputs.iter().map(|v| Signed { node: map[v.node], ..*v }).collect();
+        new
+    }
+
+    /// Give a node another way to compute the same.
+    pub fn replace(&mut self, id: Id, node: Node) {
+        self.ids.remove(&self.nodes[id]);
+        self.ids.entry(node.clone()).or_insert(id);
+        self.nodes[id] = node;
+    }
+
+    pub fn number(&mut self, x: f64) -> Id {
+        self.intern(Node::Number(x.abs().to_bits()))
+    }
+
+    /// `factor · node`, opening a product.
+    fn scaled(&mut self, factor: f64, node: Option<Id>) -> Signed {
+        let minus = factor < 0.0;
+        let Some(node) = node else { return Signed { node: self.number(factor), minus } };
+        if factor.abs() == 1.0 {
+            return Signed { node, minus };
+        }
+        let k = self.number(factor);
+        Signed { node: self.product(vec![k, node]), minus }
+    }
+
+    /// Product of nodes; order does not matter.
+    pub fn product(&mut self, mut factors: Vec<Id>) -> Id {
+        factors.sort_unstable();
+        if factors.len() == 1 { factors[0] } else { self.intern(Node::Product(factors)) }
+    }
+
+    /// Sum of signed nodes; order does not matter.
+    pub fn sum(&mut self, mut terms: Vec<Signed>) -> Id {
+        terms.sort_unstable();
+        self.intern(Node::Sum(terms))
+    }
+
+    /// Product of powers; all denominators under one bar, unless one has a bar of its own already.
+    fn powers(&mut self, powers: &[(Id, i32)]) -> Id {
+        let repeated = |positive: bool| {
+            let list = powers.iter().filter(move |p| (p.1 > 0) == positive);
+            list.flat_map(|(id, e)| std::iter::repeat_n(*id, e.unsigned_abs() as usize)).collect::<Vec<Id>>()
+        };
+        let mut factors = repeated(true);
+        for id in repeated(false) {
+            let reciprocal = self.intern(Node::Reciprocal(id));
+            factors.push(reciprocal);
+        }
+        self.product(factors)
+    }
+
+    pub fn operands(&self, id: Id) -> Vec<Id> {
+        match &self.nodes[id] {
+            Node::Input(_) | Node::Number(_) => Vec::new(),
+            Node::Sum(terms) | Node::Call(_, terms) => terms.iter().map(|t| t.node).collect(),
+            Node::Product(factors) => factors.clone(),
+            Node::Reciprocal(x) => vec![*x],
+        }
+    }
+
+    /// How often each node is used, outputs included; zero for what no output needs.
+    pub fn uses(&self) -> Vec<usize> {
+        let mut uses = vec![0; self.nodes.len()];
+        let mut open: Vec<Id> = Vec::new();
+        let mut used = |id: Id, open: &mut Vec<Id>| {
+            uses[id] += 1;
+            if uses[id] == 1 {
+                open.push(id);
+            }
+        };
+        self.outputs.iter().for_each(|v| used(v.node, &mut open));
+        while let Some(id) = open.pop() {
+            self.operands(id).into_iter().for_each(|i| used(i, &mut open));
+        }
+        uses
+    }
+
+    /// Whether a node is a leaf: an input or a number.
+    pub fn is_leaf(&self, id: Id) -> bool {
+        matches!(self.nodes[id], Node::Input(_) | Node::Number(_))
+    }
+
+    /// Whether a reciprocal is written as a division: nothing else uses it.
+    pub fn is_division(&self, id: Id, uses: &[usize]) -> bool {
+        matches!(self.nodes[id], Node::Reciprocal(_)) && uses[id] == 1
+    }
+
+    /// Operations that the outputs need.
+    pub fn count(&self) -> Count {
+        let uses = self.uses();
+        let mut count = Count::default();
+        for (id, node) in self.nodes.iter().enumerate().filter(|(id, _)| uses[*id] > 0) {
+            match node {
+                Node::Input(_) | Node::Number(_) | Node::Call(Function::Sign | Function::Select, _) => continue,
+                Node::Sum(terms) => count.add += terms.len() - 1,
+                Node::Product(factors) => {
+                    // One division by a reciprocal of its own costs as much as the product it replaces.
+                    let divisions = factors.iter().filter(|f| self.is_division(**f, &uses)).count();
+                    count.mul += factors.len() - 1;
+                    count.mul -= divisions.min(factors.len() - 1);
+                }
+                Node::Reciprocal(_) => count.mul += 1,
+                Node::Call(Function::Sqrt, _) => count.sqrt += 1,
+                Node::Call(..) => count.trig += 1,
+            }
+            let output = self.outputs.iter().any(|v| v.node == id);
+            count.variables += usize::from(output || uses[id] > 1);
+        }
+        count
+    }
+
+    /// Needed nodes, operands first: from each output down, what needs most room first, so that few results wait.
+    pub fn order(&self) -> Vec<Id> {
+        let room = self.room();
+        let mut order = Vec::new();
+        let mut state = vec![0_u8; self.nodes.len()];
+        let mut stack: Vec<(Id, bool)> = self.outputs.iter().rev().map(|v| (v.node, false)).collect();
+        while let Some((id, done)) = stack.pop() {
+            if done {
+                order.push(id);
+                continue;
+            }
+            if state[id] > 0 {
+                continue;
+            }
+            state[id] = 1;
+            stack.push((id, true));
+            let mut operands = self.operands(id);
+            // The last pushed is visited first.
+            operands.sort_by_key(|i| (room[*i], *i));
+            operands.dedup();
+            stack.extend(operands.into_iter().map(|i| (i, false)));
+        }
+        order
+    }
+
+    /// Results that wait while a node is computed, as if nothing were shared (Sethi and Ullman).
+    fn room(&self) -> Vec<usize> {
+        let mut room = vec![0; self.nodes.len()];
+        for id in self.sorted() {
+            let mut needs: Vec<usize> = self.operands(id).into_iter().map(|i| room[i]).collect();
+            needs.sort_unstable_by(|a, b| b.cmp(a));
+            room[id] =
+                needs.iter().enumerate().map(|(k, n)| n + k).max().unwrap_or(0).max(usize::from(!self.is_leaf(id)));
+        }
+        room
+    }
+
+    /// Needed nodes, operands first.
+    pub fn sorted(&self) -> Vec<Id> {
+        let mut order = Vec::new();
+        let mut seen = vec![false; self.nodes.len()];
+        let mut stack: Vec<(Id, bool)> = self.outputs.iter().rev().map(|v| (v.node, false)).collect();
+        while let Some((id, done)) = stack.pop() {
+            if done {
+                order.push(id);
+            } else if !seen[id] {
+                seen[id] = true;
+                stack.push((id, true));
+                stack.extend(self.operands(id).into_iter().rev().map(|i| (i, false)));
+            }
+        }
+        order
+    }
+
+    /// Outputs for the given inputs.
+    #[cfg(test)]
+    pub fn eval(&self, inputs: &[f64]) -> Vec<f64> {
+        let mut results = vec![0.0; self.nodes.len()];
+        for id in self.sorted() {
+            let at = |v: &Signed| if v.minus { -results[v.node] } else { results[v.node] };
+            results[id] = match &self.nodes[id] {
+                Node::Input(i) => inputs[*i as usize],
+                Node::Number(bits) => f64::from_bits(*bits),
+                Node::Sum(terms) => terms.iter().map(at).sum(),
+                Node::Product(factors) => factors.iter().map(|f| results[*f]).product(),
+                Node::Reciprocal(x) => 1.0 / results[*x],
+                Node::Call(f, args) => f.on(&args.iter().map(at).collect::<Vec<f64>>()),
+            };
+        }
+        self.outputs.iter().map(|v| if v.minus { -results[v.node] } else { results[v.node] }).collect()
+    }
+}

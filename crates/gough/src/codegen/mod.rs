@@ -1,0 +1,515 @@
+//! Stage 7: models as straight-line programs with few operations, and as source code.
+//!
+//! A model is written once, for any scalar ([`ModelKind`]); run on symbols it becomes a program. The program is brought into
+//! a canonical form, equal parts are computed once, common factors and common parts of sums and products are shared, and
+//! the graph that is left is counted and written in one of several languages.
+//!
+//! ```
+//! use gough::codegen::{Language, ModelKind, Options, generate};
+//!
+//! let robot = gough::robots::load("five-bar").expect("shipped").expect("correct");
+//! let code = generate(&robot, &Options::new(ModelKind::Idm, Language::C))?;
+//! assert!(code.count.operations() <= 190);
+//! assert_eq!(code.files[0].name, "five_bar_idm.h");
+//! # Ok::<(), gough::codegen::CodegenError>(())
+//! ```
+
+mod canon;
+mod derive;
+mod emit;
+mod frames;
+mod graph;
+mod legs;
+mod models;
+mod optimise;
+mod plan;
+mod regroup;
+mod share;
+
+pub use graph::Count;
+pub use models::Group;
+pub use optimise::Stages;
+
+use crate::Robot;
+use crate::kinematics::{SolveError, WorkingMode};
+use crate::scalar::{Expr, Program, trace};
+use emit::Unit;
+use models::{Inputs, Outputs, Subject};
+use std::fmt;
+
+/// Models that can be generated.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum ModelKind {
+    /// Joints from the pose.
+    Igm,
+    /// Joint rates and accelerations from the motion of the platform.
+    Kinematics,
+    /// The inverse Jacobian.
+    Jacobian,
+    /// Efforts from motion.
+    Idm,
+    /// Motion from efforts.
+    Ddm,
+}
+
+impl ModelKind {
+    /// All of them.
+    pub const ALL: [Self; 5] = [Self::Igm, Self::Kinematics, Self::Jacobian, Self::Idm, Self::Ddm];
+
+    /// How it is called on the command line and in names of files.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Igm => "igm",
+            Self::Kinematics => "kinematics",
+            Self::Jacobian => "jacobian",
+            Self::Idm => "idm",
+            Self::Ddm => "ddm",
+        }
+    }
+
+    /// What it answers.
+    pub fn title(self) -> &'static str {
+        match self {
+            Self::Igm => "inverse geometry (7.1): joints from the pose of the platform",
+            Self::Kinematics => "kinematics (7.95), (7.183): joint rates and accelerations from the platform's",
+            Self::Jacobian => "inverse Jacobian (7.63): rates of the drives from the twist of the platform",
+            Self::Idm => "inverse dynamics (8.72): efforts of the drives from the motion of the platform",
+            Self::Ddm => "direct dynamics (8.162): acceleration of the platform under efforts of the drives",
+        }
+    }
+}
+
+/// Languages that code is written in.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Language {
+    /// C99.
+    C,
+    /// C for four states at once, in vectors of the compiler.
+    C4,
+    /// A crate without the standard library.
+    Rust,
+    /// A module on numpy arrays.
+    Python,
+    /// Functions for MATLAB and Octave.
+    Matlab,
+    /// A kernel with one thread per state.
+    Cuda,
+}
+
+impl Language {
+    /// All of them.
+    pub const ALL: [Self; 6] = [Self::C, Self::C4, Self::Rust, Self::Python, Self::Matlab, Self::Cuda];
+
+    /// How it is called on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::C => "c",
+            Self::C4 => "c4",
+            Self::Rust => "rust",
+            Self::Python => "python",
+            Self::Matlab => "matlab",
+            Self::Cuda => "cuda",
+        }
+    }
+}
+
+/// How systems of equations in a model are solved.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Solve {
+    /// Written out, in an order of pivots that is fixed.
+    #[default]
+    Unrolled,
+    /// By a routine with pivoting that comes with the file.
+    Routine,
+}
+
+/// Which named parameters stay inputs.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Symbolic {
+    /// These.
+    Some(Vec<String>),
+    /// All of the robot file.
+    All,
+}
+
+/// What is to be generated.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Options {
+    /// The model.
+    pub model: ModelKind,
+    /// The language.
+    pub language: Language,
+    /// The working mode; that of the robot file when there is none.
+    pub mode: Option<WorkingMode>,
+    /// Parameters that stay inputs; all others are folded in.
+    pub symbolic: Symbolic,
+    /// Inputs that the outputs are differentiated by.
+    pub derivatives: Vec<String>,
+    /// Friction of all joints is part of the efforts.
+    pub friction: bool,
+    /// How systems are solved.
+    pub solve: Solve,
+    /// Discriminants of the square roots taken are outputs too: negative means out of reach. They are not counted.
+    pub margins: bool,
+}
+
+impl Options {
+    /// A model in a language, numbers folded in.
+    pub fn new(model: ModelKind, language: Language) -> Self {
+        Self {
+            model,
+            language,
+            mode: None,
+            symbolic: Symbolic::Some(Vec::new()),
+            derivatives: Vec::new(),
+            friction: false,
+            solve: Solve::Unrolled,
+            margins: false,
+        }
+    }
+}
+
+/// A file of generated code.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct File {
+    /// Its name, with `/` between folders.
+    pub name: String,
+    /// Its text.
+    pub text: String,
+}
+
+/// Generated code.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Generated {
+    /// The files.
+    pub files: Vec<File>,
+    /// Name of the function.
+    pub function: String,
+    /// Its inputs.
+    pub inputs: Vec<Group>,
+    /// Its outputs.
+    pub outputs: Vec<Group>,
+    /// Operations of the code; margins are not counted.
+    pub count: Count,
+    /// Operations stage by stage.
+    pub stages: Stages,
+    /// The working mode.
+    pub mode: String,
+    /// Inputs and outputs at some states around home, from the same model on numbers: one list per state.
+    pub vectors: Vec<(Vec<f64>, Vec<f64>)>,
+}
+
+/// Why there is no code.
+#[derive(Clone, PartialEq, Debug)]
+#[non_exhaustive]
+pub enum CodegenError {
+    /// Legs or platform coordinates that only Newton's method solves.
+    NoClosedForm,
+    /// Joints that the pose leaves open.
+    OpenJoints {
+        /// Their names.
+        joints: Vec<String>,
+    },
+    /// The drives do not hold the platform around home.
+    Singular,
+    /// The home pose has no posture in the working mode.
+    Home(SolveError),
+    /// No parameter of that name.
+    UnknownParameter {
+        /// The name.
+        name: String,
+        /// Those there are.
+        known: Vec<String>,
+    },
+    /// No input of that name.
+    UnknownInput {
+        /// The name.
+        name: String,
+        /// Those there are.
+        known: Vec<String>,
+    },
+    /// Derivatives need the solution written out.
+    DerivativesOfRoutine,
+    /// So do four states at once.
+    RoutineInLanes,
+}
+
+impl CodegenError {
+    /// A short name that programs can rely on.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::NoClosedForm => "no-closed-form",
+            Self::OpenJoints { .. } => "open-joints",
+            Self::Singular => "type2",
+            Self::Home(e) => e.kind(),
+            Self::UnknownParameter { .. } => "unknown-parameter",
+            Self::UnknownInput { .. } => "unknown-input",
+            Self::DerivativesOfRoutine | Self::RoutineInLanes => "usage",
+        }
+    }
+
+    /// Whether the question itself was wrong.
+    pub fn is_misuse(&self) -> bool {
+        match self {
+            Self::UnknownParameter { .. }
+            | Self::UnknownInput { .. }
+            | Self::DerivativesOfRoutine
+            | Self::RoutineInLanes => true,
+            Self::Home(e) => e.is_misuse(),
+            _ => false,
+        }
+    }
+}
+
+impl fmt::Display for CodegenError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NoClosedForm => f.write_str(
+                "a leg, or a platform coordinate that follows, has no closed form: a search cannot be written as a \
+                 straight line; `kinematics`, `idm` and `ddm` answer for this robot",
+            ),
+            Self::OpenJoints { joints } => write!(
+                f,
+                "the pose leaves {} open: generated models are for robots whose pose gives every joint; name a set of \
+                 drives that it does with --actuation",
+                joints.join(", ")
+            ),
+            Self::Singular => f.write_str(
+                "around the home pose the drives do not hold the platform (Type 2 singularity): give the robot file \
+                 another home, or another working mode",
+            ),
+            Self::Home(e) => write!(f, "the home pose, around which code is planned, has no posture in this mode: {e}"),
+            Self::UnknownParameter { name, known } => {
+                write!(f, "no parameter `{name}`; the robot file has {}", listed(known))
+            }
+            Self::UnknownInput { name, known } => write!(f, "no input `{name}`; the model has {}", listed(known)),
+            Self::DerivativesOfRoutine => {
+                f.write_str("derivatives need the solution written out: leave out `--solve routine`")
+            }
+            Self::RoutineInLanes => f.write_str(
+                "four states at once are solved written out: leave out `--solve routine`, or take `--lang c`",
+            ),
+        }
+    }
+}
+
+impl std::error::Error for CodegenError {}
+
+fn listed(names: &[String]) -> String {
+    if names.is_empty() { "none".to_owned() } else { names.join(", ") }
+}
+
+/// A model of a robot as source code.
+pub fn generate(robot: &Robot, options: &Options) -> Result<Generated, CodegenError> {
+    if options.solve == Solve::Routine && !options.derivatives.is_empty() {
+        return Err(CodegenError::DerivativesOfRoutine);
+    }
+    if options.solve == Solve::Routine && options.language == Language::C4 {
+        return Err(CodegenError::RoutineInLanes);
+    }
+    let mode = options.mode.as_ref().unwrap_or(robot.mode());
+    let symbolic = parameters(robot, &options.symbolic)?;
+    let subject = Subject::new(robot, mode, symbolic, options.friction, options.solve)?;
+    let subject = best_balance(subject, options);
+    let (inputs, mut outputs) = subject.signature(options.model);
+    let (program, system) = traced(&subject, options.model, &inputs);
+    let by = chosen(&inputs, &options.derivatives)?;
+    let program = if by.is_empty() { program } else { derive::with_derivatives(&program, &by) };
+    if !by.is_empty() {
+        outputs.push(derivative_group(&inputs, &outputs, &by));
+    }
+    let bare = optimise::optimise(&program);
+    let (count, stages) = (bare.count(), optimise::stages(&program, &bare));
+    let (program, graph) = if options.margins {
+        let program = with_margins(&subject, &program, &inputs);
+        outputs.push(margin_group(program.outputs.len() - bare.outputs.len()));
+        let graph = optimise::optimise(&program);
+        (program, graph)
+    } else {
+        (program, bare)
+    };
+    let name = format!("{}_{}", identifier(&robot.model().topology().name), options.model.name());
+    let vectors = models::states(&subject, &inputs)
+        .into_iter()
+        .map(|x| {
+            let y = solved(&program.eval(&x), system);
+            (x, y)
+        })
+        .filter(|(_, y)| y.iter().all(|v| v.is_finite()))
+        .collect();
+    let unit = Unit { name, inputs, outputs, graph: &graph, system, about: about(&subject, options, &count), vectors };
+    let files = emit::files(options.language, &unit);
+    let mode = mode.name(robot.model().topology());
+    let Unit { name, inputs, outputs, vectors, .. } = unit;
+    Ok(Generated { files, function: name, inputs, outputs, count, stages, mode, vectors })
+}
+
+/// The balance of the platform that takes fewest operations; only efforts need one.
+fn best_balance<'a>(subject: Subject<'a>, options: &Options) -> Subject<'a> {
+    if options.model != ModelKind::Idm || options.solve == Solve::Routine {
+        return subject;
+    }
+    let operations = |subject: &Subject<'_>| {
+        let (inputs, _) = subject.signature(options.model);
+        optimise::optimise(&traced(subject, options.model, &inputs).0).count().operations()
+    };
+    let others: Vec<Subject<'a>> = subject.other_balances().into_iter().filter_map(|b| subject.balanced(b)).collect();
+    // The first of equals: the plain one.
+    std::iter::once(subject).chain(others).min_by_key(operations).expect("at least the plain one")
+}
+
+/// What a program left to a routine computes in the end: its outputs are scales, matrix and right-hand side.
+fn solved(y: &[f64], system: Option<usize>) -> Vec<f64> {
+    let Some(n) = system else { return y.to_vec() };
+    let A = crate::linalg::small::Dense { rows: n, cols: n, data: y[n..n + n * n].to_vec() };
+    let b = crate::linalg::small::Dense { rows: n, cols: 1, data: y[n + n * n..2 * n + n * n].to_vec() };
+    let x = A.solve(&b).map_or_else(|| vec![f64::NAN; n], |x| x.data);
+    x.iter().zip(y).map(|(x, k)| x * k).chain(y[2 * n + n * n..].iter().copied()).collect()
+}
+
+/// The model as a program; the size of the system that is left to a routine.
+fn traced(subject: &Subject<'_>, model: ModelKind, inputs: &[Group]) -> (Program, Option<usize>) {
+    let names: Vec<String> = inputs.iter().flat_map(|g| g.entries.clone()).collect();
+    let mut size = None;
+    let program = trace(&names, |x| {
+        let Outputs { mut values, system } = subject.evaluate(model, &split(inputs, x));
+        if let Some((A, b)) = system {
+            size = Some(b.len());
+            values.extend(A.data);
+            values.extend(b);
+        }
+        values
+    });
+    (program, size)
+}
+
+/// Inputs by name.
+fn split<S: Copy>(groups: &[Group], x: &[S]) -> Inputs<S> {
+    let mut inputs = Inputs {
+        parameters: Vec::new(),
+        pose: Vec::new(),
+        twist: Vec::new(),
+        acceleration: Vec::new(),
+        efforts: Vec::new(),
+    };
+    let mut rest = x;
+    for group in groups {
+        let (own, later) = rest.split_at(group.entries.len());
+        rest = later;
+        let list = match group.name.as_str() {
+            "pose" => &mut inputs.pose,
+            "twist" => &mut inputs.twist,
+            "acceleration" => &mut inputs.acceleration,
+            "efforts" => &mut inputs.efforts,
+            _ => &mut inputs.parameters,
+        };
+        *list = own.to_vec();
+    }
+    inputs
+}
+
+fn parameters(robot: &Robot, symbolic: &Symbolic) -> Result<Vec<usize>, CodegenError> {
+    let all = robot.model().parameters();
+    let names = match symbolic {
+        Symbolic::All => return Ok((0..all.len()).collect()),
+        Symbolic::Some(names) => names,
+    };
+    let mut list = Vec::new();
+    for name in names {
+        let known = || all.iter().map(|p| p.name.clone()).collect();
+        let place = all.iter().position(|p| p.name == *name);
+        let k = place.ok_or_else(|| CodegenError::UnknownParameter { name: name.clone(), known: known() })?;
+        if !list.contains(&k) {
+            list.push(k);
+        }
+    }
+    list.sort_unstable();
+    Ok(list)
+}
+
+/// Places of inputs chosen by name; the name of a group stands for all of it.
+fn chosen(inputs: &[Group], names: &[String]) -> Result<Vec<usize>, CodegenError> {
+    let entries: Vec<(&str, &str)> =
+        inputs.iter().flat_map(|g| g.entries.iter().map(|e| (g.name.as_str(), e.as_str()))).collect();
+    let mut list = Vec::new();
+    for name in names {
+        let own: Vec<usize> = (0..entries.len()).filter(|k| entries[*k].0 == name || entries[*k].1 == name).collect();
+        if own.is_empty() {
+            let groups = inputs.iter().map(|g| g.name.clone());
+            let known = groups.chain(entries.iter().map(|e| e.1.to_owned())).collect();
+            return Err(CodegenError::UnknownInput { name: name.clone(), known });
+        }
+        list.extend(own);
+    }
+    list.sort_unstable();
+    list.dedup();
+    Ok(list)
+}
+
+fn derivative_group(inputs: &[Group], outputs: &[Group], by: &[usize]) -> Group {
+    let names: Vec<&String> = inputs.iter().flat_map(|g| &g.entries).collect();
+    let rows = outputs.iter().flat_map(|g| &g.entries);
+    let entries: Vec<String> =
+        rows.flat_map(|o| by.iter().map(|k| format!("d{o}_d{}", names[*k])).collect::<Vec<_>>()).collect();
+    let columns: Vec<&str> = by.iter().map(|k| names[*k].as_str()).collect();
+    let about = format!("derivatives of all outputs above (rows) by {} (columns), row by row", columns.join(", "));
+    Group { name: "derivatives".to_owned(), about, entries }
+}
+
+fn margin_group(count: usize) -> Group {
+    Group {
+        name: "margins".to_owned(),
+        about: "discriminants of the closed forms: one that is negative means out of reach".to_owned(),
+        entries: (1..=count).map(|k| format!("margin{k}")).collect(),
+    }
+}
+
+/// The program with the discriminants of its posture as further outputs.
+fn with_margins(subject: &Subject<'_>, program: &Program, inputs: &[Group]) -> Program {
+    trace(&program.inputs, |x| {
+        let mut values = derive::replayed(program, x);
+        let given = split(inputs, x);
+        let model = subject.model(&given.parameters);
+        let pos = subject.close(&model, &given.pose);
+        values.extend(pos.margins.iter().filter(|m| matches!(m, Expr::Node(_))));
+        values
+    })
+}
+
+/// Letters, digits and underscores, not starting with a digit.
+fn identifier(name: &str) -> String {
+    let text: String =
+        name.chars().map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '_' }).collect();
+    if text.starts_with(|c: char| c.is_ascii_digit()) || text.is_empty() { format!("robot_{text}") } else { text }
+}
+
+/// First lines of every file.
+fn about(subject: &Subject<'_>, options: &Options, count: &Count) -> Vec<String> {
+    let robot = subject.robot;
+    let topology = robot.model().topology();
+    let names = subject.parameter_group().entries;
+    let folded = if names.is_empty() { "all folded in".to_owned() } else { format!("inputs {}", names.join(", ")) };
+    let [legs, drives] = subject.smallest_pivots;
+    let solve = match options.solve {
+        Solve::Unrolled => "written out, fixed pivots",
+        Solve::Routine => "by the routine below, with pivoting",
+    };
+    let mut lines = vec![
+        format!("{} of {}", options.model.title(), topology.name),
+        format!("generated by gough {}; do not edit", env!("CARGO_PKG_VERSION")),
+        format!(
+            "operations: {} additions, {} multiplications, {} square roots, {} trigonometric; {} variables",
+            count.add, count.mul, count.sqrt, count.trig, count.variables
+        ),
+        format!("working mode {}; parameters: {folded}", subject.mode.name(topology)),
+    ];
+    if matches!(options.model, ModelKind::Idm | ModelKind::Ddm) {
+        let friction = if options.friction { "included" } else { "left out" };
+        lines.push(format!("friction {friction}; systems {solve}"));
+    }
+    let drives = if drives.is_finite() { format!(", of the drives {drives:.2e}") } else { String::new() };
+    lines.push(format!("smallest pivot of the legs around home, without unit, {legs:.2e}{drives}"));
+    lines.push("SI units and radians; no limits are checked: out of reach gives NaN".to_owned());
+    lines.push("This file belongs to whoever generated it, who may use it under any terms.".to_owned());
+    lines
+}

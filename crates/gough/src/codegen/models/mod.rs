@@ -1,0 +1,481 @@
+//! The models that can be generated, each a function of any scalar.
+
+mod ddm;
+mod idm;
+mod igm;
+mod jacobian;
+mod kinematics;
+
+use super::legs::{Columns, Inertias, Legs, PlatformMotion};
+use super::plan::{LegsPlan, sparse_order};
+use super::regroup::{Regrouping, cleaned};
+use super::{CodegenError, ModelKind, Solve};
+use crate::Robot;
+use crate::description::{Coordinate, Coordinates};
+use crate::kinematics::geometry::solve_one_leg;
+use crate::kinematics::platform::home_pose;
+use crate::kinematics::{Positions, WorkingMode, newton, pose_leg};
+use crate::linalg::small::{Dense, PivotOrder, lu, lu_solve};
+use crate::model::{BodyId, CoordId, Method, Model, Node};
+use crate::scalar::Real;
+use crate::spatial::orientation::from_rpy;
+use crate::spatial::{Accel, Mat3, Pose, Rotation, Turn, Twist, Vec3, vec3};
+
+/// A named list of numbers that goes into or comes out of a generated function.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Group {
+    /// Its name in the code.
+    pub name: String,
+    /// What it holds, in one line.
+    pub about: String,
+    /// One name per number.
+    pub entries: Vec<String>,
+}
+
+impl Group {
+    fn new(name: &str, about: impl Into<String>, entries: Vec<String>) -> Self {
+        Self { name: name.to_owned(), about: about.into(), entries }
+    }
+}
+
+/// Everything that is known of a robot before a model of it is written down.
+pub(super) struct Subject<'a> {
+    pub robot: &'a Robot,
+    pub mode: WorkingMode,
+    /// Friction of all joints is part of the efforts.
+    pub friction: bool,
+    pub solve: Solve,
+    /// Named parameters that stay inputs.
+    pub symbolic: Vec<usize>,
+    pub plan: LegsPlan,
+    regrouping: Regrouping,
+    /// How the platform is balanced, and in which order the drives are solved for.
+    pub balance: Balance,
+    order: PivotOrder,
+    /// Smallest pivots met around home: of the legs, and of the drives.
+    pub smallest_pivots: [f64; 2],
+    /// Postures that the plans are made for.
+    postures: Vec<Positions<f64>>,
+}
+
+/// How the balance of the platform is written: any choice gives the same efforts.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(super) struct Balance {
+    /// Moments are taken about the joint of this body on the base; about the platform origin when there is none.
+    about: Option<BodyId>,
+    /// This component of the force of every drive is one.
+    unit: Option<usize>,
+}
+
+/// Balance of the platform: `C x = h`, and the efforts are `scale · x`.
+pub(super) struct System<S> {
+    pub C: Dense<S>,
+    pub h: Vec<S>,
+    pub scale: Vec<S>,
+}
+
+/// Inputs of a model in the scalar that it is evaluated in.
+pub(super) struct Inputs<S> {
+    pub parameters: Vec<S>,
+    pub pose: Vec<S>,
+    pub twist: Vec<S>,
+    pub acceleration: Vec<S>,
+    pub efforts: Vec<S>,
+}
+
+/// Results of a model, and what a routine is left to solve.
+pub(super) struct Outputs<S> {
+    pub values: Vec<S>,
+    /// Matrix, row by row, and right-hand side of a system whose solution is the first output, when it is not unrolled.
+    pub system: Option<(Dense<S>, Vec<S>)>,
+}
+
+impl<'a> Subject<'a> {
+    /// Plans for a robot.
+    pub fn new(
+        robot: &'a Robot,
+        mode: &WorkingMode,
+        symbolic: Vec<usize>,
+        friction: bool,
+        solve: Solve,
+    ) -> Result<Self, CodegenError> {
+        let model = robot.model();
+        let plan = &model.topology().plan;
+        let searched = plan.inverse.iter().any(|b| matches!(b.method, Method::Newton { .. }));
+        if plan.solve_platform || searched {
+            return Err(CodegenError::NoClosedForm);
+        }
+        if !plan.given.is_empty() {
+            let names = plan.given.iter().map(|c| format!("q{}", model.topology().coords[*c].name)).collect();
+            return Err(CodegenError::OpenJoints { joints: names });
+        }
+        let postures = postures(robot, mode)?;
+        let legs = LegsPlan::new(model, &postures);
+        let leg_pivot = legs.smallest_pivot;
+        let mut subject = Self {
+            robot,
+            mode: mode.clone(),
+            friction,
+            solve,
+            symbolic,
+            plan: legs,
+            regrouping: Regrouping::new(model),
+            balance: Balance::default(),
+            order: PivotOrder::default(),
+            smallest_pivots: [leg_pivot, f64::INFINITY],
+            postures,
+        };
+        subject.plan_drives().then_some(()).ok_or(CodegenError::Singular)?;
+        Ok(subject)
+    }
+
+    /// Choose the order in which the drives are solved for; whether there is one.
+    fn plan_drives(&mut self) -> bool {
+        let model = self.robot.model();
+        let still = PlatformMotion { V: Twist::zero(), A: Accel::zero() };
+        let columns = self.postures.iter().map(|pos| {
+            let mut C = self.drives_alone(&Legs::new(model, &self.plan, pos, still)).C;
+            scale_rows(model, &mut C);
+            C
+        });
+        let matrices: Vec<Dense<f64>> = columns.collect();
+        if matrices[0].rows != matrices[0].cols {
+            return true;
+        }
+        if !matrices.iter().flat_map(|C| &C.data).all(|x| x.abs() < LARGE) {
+            return false;
+        }
+        let (order, smallest) = sparse_order(matrices);
+        (self.order, self.smallest_pivots[1]) = (order, smallest);
+        self.order.cols.len() == model.topology().active.len() && smallest > SMALL
+    }
+
+    /// Other ways to balance the platform that its freedoms allow: moments about a foot of a leg, a component of the drives'
+    /// forces being one. Columns then have constant rows where the feet are in a plane.
+    pub fn other_balances(&self) -> Vec<Balance> {
+        let topology = self.robot.model().topology();
+        let platform = &topology.platform;
+        let shifts = matches!(platform.coordinates, Coordinates::Spatial | Coordinates::Planar);
+        let first = topology.bodies.iter().find(|(_, b)| b.parent == Node::World).map(|(b, _)| b);
+        if !shifts || topology.active.len() != platform.independent.len() || first.is_none() {
+            return Vec::new();
+        }
+        let slides = platform.independent.iter().filter(|c| !c.is_angle()).map(|c| Some(c.index()));
+        std::iter::once(None).chain(slides).map(|unit| Balance { about: first, unit }).collect()
+    }
+
+    /// The same with another balance, when the drives can be solved for in it.
+    pub fn balanced(&self, balance: Balance) -> Option<Self> {
+        let mut other = Self {
+            robot: self.robot,
+            mode: self.mode.clone(),
+            friction: self.friction,
+            solve: self.solve,
+            symbolic: self.symbolic.clone(),
+            plan: self.plan.clone(),
+            regrouping: self.regrouping.clone(),
+            balance,
+            order: PivotOrder::default(),
+            smallest_pivots: self.smallest_pivots,
+            postures: self.postures.clone(),
+        };
+        other.plan_drives().then_some(other)
+    }
+
+    /// Coordinates of the pose that a generated function takes.
+    pub fn pose_group(&self) -> Group {
+        let platform = &self.robot.model().topology().platform;
+        if platform.coordinates == Coordinates::Spatial {
+            let R = (0..9).map(|k| format!("R{}{}", k / 3 + 1, k % 3 + 1));
+            let entries = ["x", "y", "z"].map(str::to_owned).into_iter().chain(R).collect();
+            return Group::new("pose", "position of the platform, then its rotation matrix row by row", entries);
+        }
+        let names = platform.independent.iter().map(|c| coordinate_name(*c, platform.independent.len()));
+        Group::new("pose", "coordinates of the platform", names.collect())
+    }
+
+    fn component_group(&self, name: &str, about: &str, suffix: &str) -> Group {
+        let platform = &self.robot.model().topology().platform;
+        let names = platform.independent.iter().map(|c| match (c.is_angle(), &platform.coordinates) {
+            (true, Coordinates::Spatial) => format!("w{}{suffix}", ["x", "y", "z"][c.index() - 3]),
+            _ => format!("{}{suffix}d", coordinate_name(*c, platform.independent.len())),
+        });
+        Group::new(name, about, names.collect())
+    }
+
+    pub fn twist_group(&self) -> Group {
+        self.component_group("twist", "velocity of the platform, angular part in world axes", "")
+    }
+
+    pub fn acceleration_group(&self) -> Group {
+        self.component_group("acceleration", "acceleration of the platform, angular part in world axes", "d")
+    }
+
+    fn joint_group(&self, name: &str, about: &str, coords: &[CoordId], prefix: &str, suffix: &str) -> Group {
+        let topology = self.robot.model().topology();
+        let names = coords.iter().map(|c| format!("{prefix}{}{suffix}", topology.coords[*c].name));
+        Group::new(name, about, names.collect())
+    }
+
+    pub fn effort_group(&self) -> Group {
+        let about = if self.friction { "efforts of the drives, friction included" } else { "efforts of the drives" };
+        self.joint_group("efforts", about, &self.robot.model().topology().active, "tau_", "")
+    }
+
+    /// Parameters that stay inputs.
+    pub fn parameter_group(&self) -> Group {
+        let all = self.robot.model().parameters();
+        let names = self.symbolic.iter().map(|k| all[*k].name.clone()).collect();
+        Group::new("parameters", "named parameters of the robot file, SI", names)
+    }
+
+    /// The model in the scalar of its inputs.
+    pub fn model<S: Real>(&self, parameters: &[S]) -> Model<S> {
+        let model = self.robot.model();
+        let mut values: Vec<S> = model.numbers().parameters.iter().map(|x| S::lit(*x)).collect();
+        for (k, value) in self.symbolic.iter().zip(parameters) {
+            values[*k] = *value;
+        }
+        model.with_parameters(&values)
+    }
+
+    /// The inertias of a model, regrouped; on numbers alone when no parameter is symbolic.
+    pub fn inertias<S: Real>(&self, model: &Model<S>) -> Inertias<S> {
+        if !self.symbolic.is_empty() {
+            return self.regrouping.apply(model);
+        }
+        let all = cleaned(&self.regrouping.apply(self.robot.model()));
+        let lit = |i: &crate::spatial::Inertia<f64>| i.map(&mut S::lit);
+        Inertias { bodies: all.bodies.map(|_, i| lit(i)), platform: lit(&all.platform) }
+    }
+
+    /// The posture of a pose, closed form by closed form.
+    pub fn close<S: Real>(&self, model: &Model<S>, pose: &[S]) -> Positions<S> {
+        let topology = model.topology();
+        let mut pos = Positions::new(model);
+        pos.X_WE = pose_of(model, pose);
+        for &leg in &topology.order {
+            solve_one_leg(model, leg, &self.mode.signs()[topology.legs[leg].roots.clone()], &mut pos);
+            let hung = topology.platform.tool.filter(|b| topology.bodies[*b].leg == leg);
+            if let Some(b) = hung {
+                // The tool point is where the platform is: said so that what hangs there need not go round by the leg.
+                pose_leg(model, leg, &mut pos);
+                let tool = topology.closures.iter().find(|(_, c)| c.tool);
+                let (c, side) = tool.map(|(c, t)| (c, usize::from(t.sides[1] == Node::Body(b)))).expect("it is tied");
+                let [own, other] = [side, 1 - side].map(|s| model.numbers().closures[c][s].p);
+                pos.X_WB[b].p = pos.X_WE * other - pos.X_WB[b].R.apply(own);
+            }
+        }
+        pos
+    }
+
+    /// Independent components in their places.
+    fn scatter<S: Real>(&self, x: &[S]) -> Twist<S> {
+        let mut all = [S::zero(); 6];
+        for (c, x) in self.robot.model().topology().platform.independent.iter().zip(x) {
+            all[c.index()] = *x;
+        }
+        Twist::from_array(all)
+    }
+
+    /// Motion of the platform from its independent components.
+    pub fn motion<S: Real>(&self, twist: &[S], acceleration: &[S]) -> PlatformMotion<S> {
+        let A = self.scatter(acceleration);
+        PlatformMotion { V: self.scatter(twist), A: Accel { a: A.v, alpha: A.w } }
+    }
+
+    /// What motion and gravity need on the independent components of the platform, and what each drive gives.
+    pub fn platform_system<S: Real>(
+        &self,
+        legs: &Legs<'_, S>,
+        inertias: &Inertias<S>,
+        gravity: Vec3<S>,
+        friction: bool,
+    ) -> System<S> {
+        let about = self.balance.about.map(|b| legs.model.numbers().bodies[b].X_PF.p);
+        let columns = legs.platform_wrenches(inertias, gravity, friction, about);
+        let n = self.robot.model().topology().platform.independent.len();
+        let active = &self.robot.model().topology().active;
+        let mut C = Dense::zeros(n, active.len());
+        let mut scale: Vec<S> = active.iter().map(|c| legs.unit_effort(*c)).collect();
+        for (k, scale) in scale.iter_mut().enumerate() {
+            let mut column: Vec<S> = self.component(&columns, k + 1).into_iter().map(|x| -x).collect();
+            if let Some(unit) = self.balance.unit {
+                let place = self.robot.model().topology().platform.independent.iter().position(|c| c.index() == unit);
+                let r = place.map_or_else(S::one, |i| column[i].recip());
+                *scale *= r;
+                column.iter_mut().enumerate().for_each(|(i, x)| *x = if Some(i) == place { S::one() } else { *x * r });
+            }
+            column.into_iter().enumerate().for_each(|(i, x)| *C.at_mut(i, k) = x);
+        }
+        System { C, h: self.component(&columns, 0), scale }
+    }
+
+    fn component<S: Real>(&self, columns: &Columns<S>, k: usize) -> Vec<S> {
+        let all = columns[k].to_array();
+        self.robot.model().topology().platform.independent.iter().map(|c| all[c.index()]).collect()
+    }
+
+    /// What the drives give, nothing having a mass.
+    pub fn drives_alone<S: Real>(&self, legs: &Legs<'_, S>) -> System<S> {
+        let none = crate::spatial::Inertia::zero();
+        let massless = Inertias { bodies: self.robot.model().topology().bodies.map(|_, _| none), platform: none };
+        self.platform_system(legs, &massless, Vec3::zeros(), false)
+    }
+
+    /// The efforts, in the planned order; with more drives than freedoms the shortest, erratum D20.
+    pub fn solve_drives<S: Real>(&self, System { C, h, scale }: &System<S>) -> Vec<S> {
+        if C.rows == C.cols {
+            let x = solve(C, &self.order, h);
+            return x.iter().zip(scale).map(|(x, k)| *x * *k).collect();
+        }
+        let mut Ct = C.transposed();
+        for (k, scale) in scale.iter().enumerate() {
+            let r = scale.recip();
+            (0..Ct.cols).for_each(|j| *Ct.at_mut(k, j) *= r);
+        }
+        let normal = Ct.transposed().times(&Ct);
+        Ct.apply(&solve_symmetric(&normal, h))
+    }
+
+    /// Inputs and outputs of a model.
+    pub fn signature(&self, kind: ModelKind) -> (Vec<Group>, Vec<Group>) {
+        let (mut inputs, outputs) = match kind {
+            ModelKind::Igm => igm::signature(self),
+            ModelKind::Kinematics => kinematics::signature(self),
+            ModelKind::Jacobian => jacobian::signature(self),
+            ModelKind::Idm => idm::signature(self),
+            ModelKind::Ddm => ddm::signature(self),
+        };
+        if !self.symbolic.is_empty() {
+            inputs.push(self.parameter_group());
+        }
+        (inputs, outputs)
+    }
+
+    /// The model itself.
+    pub fn evaluate<S: Real>(&self, kind: ModelKind, inputs: &Inputs<S>) -> Outputs<S> {
+        match kind {
+            ModelKind::Igm => igm::evaluate(self, inputs),
+            ModelKind::Kinematics => kinematics::evaluate(self, inputs),
+            ModelKind::Jacobian => jacobian::evaluate(self, inputs),
+            ModelKind::Idm => idm::evaluate(self, inputs),
+            ModelKind::Ddm => ddm::evaluate(self, inputs),
+        }
+    }
+}
+
+/// The pose with these coordinates; others are those of home.
+fn pose_of<S: Real>(model: &Model<S>, x: &[S]) -> Pose<S> {
+    let platform = &model.topology().platform;
+    if platform.coordinates == Coordinates::Spatial {
+        let R = Rotation(Mat3::from_fn(|i, j| x[3 + 3 * i + j]));
+        return Pose { R, p: vec3(x[0], x[1], x[2]) };
+    }
+    let mut pose = home_pose(model);
+    let mut angles = model.numbers().home[3..].to_vec();
+    for (c, x) in platform.independent.iter().zip(x) {
+        if c.is_angle() { angles[c.index() - 3] = *x } else { pose.p[c.index()] = *x }
+    }
+    let turns: Vec<Coordinate> = platform.independent.iter().copied().filter(|c| c.is_angle()).collect();
+    let level = model.numbers().home[3].is_zero() && model.numbers().home[4].is_zero();
+    if turns == [Coordinate::Rz] && level {
+        pose.R = Rotation::about_z(Turn::of(angles[2]));
+    } else if !turns.is_empty() {
+        pose.R = from_rpy(angles[0], angles[1], angles[2]);
+    }
+    pose
+}
+
+/// Name of a platform coordinate in code: the only angle is called phi.
+fn coordinate_name(c: Coordinate, count: usize) -> String {
+    let name = ["x", "y", "z", "roll", "pitch", "yaw"][c.index()];
+    if c == Coordinate::Rz && count <= 3 { "phi".to_owned() } else { name.to_owned() }
+}
+
+/// A pivot of the drives smaller than this, without unit, is no pivot.
+const SMALL: f64 = 1e-6;
+/// An entry larger than this comes from a force whose unit component vanishes somewhere around home.
+const LARGE: f64 = 20.0;
+
+/// Moments are divided by the length scale.
+fn scale_rows(model: &Model<f64>, C: &mut Dense<f64>) {
+    for (i, c) in model.topology().platform.independent.iter().enumerate() {
+        let row = if c.is_angle() { 1.0 / model.length() } else { 1.0 };
+        for (j, a) in model.topology().active.iter().enumerate() {
+            let col = if model.topology().coords[*a].slides { 1.0 } else { model.length() };
+            *C.at_mut(i, j) *= row * col;
+        }
+    }
+}
+
+/// Postures of a mode around home that the plans are made for.
+fn postures(robot: &Robot, mode: &WorkingMode) -> Result<Vec<Positions<f64>>, CodegenError> {
+    let model = robot.model();
+    let home = crate::kinematics::inverse(model, robot.home().pose(), mode).map_err(CodegenError::Home)?;
+    let near = newton::postures_near(model, home.positions());
+    let poses = near.iter().map(|pos| pos.X_WE);
+    let found = poses.filter_map(|pose| crate::kinematics::inverse(model, &pose, mode).ok());
+    let found: Vec<Positions<f64>> = found.map(|p| p.positions().clone()).collect();
+    Ok(if found.is_empty() { vec![home.positions().clone()] } else { found })
+}
+
+/// The same for a symmetric definite matrix: `A = L D Lᵀ`, down the diagonal.
+pub(super) fn solve_symmetric<S: Real>(A: &Dense<S>, b: &[S]) -> Vec<S> {
+    let n = b.len();
+    let (mut L, mut x) = (A.clone(), b.to_vec());
+    let mut reciprocals = Vec::with_capacity(n);
+    for k in 0..n {
+        let r = L.at(k, k).recip();
+        reciprocals.push(r);
+        for i in k + 1..n {
+            let l = L.at(k, i) * r;
+            for j in i..n {
+                let y = L.at(k, j);
+                *L.at_mut(i, j) -= l * y;
+            }
+            let y = x[k];
+            x[i] -= l * y;
+        }
+    }
+    for k in (0..n).rev() {
+        let rest = (k + 1..n).fold(x[k], |sum, j| sum - L.at(k, j) * x[j]);
+        x[k] = rest * reciprocals[k];
+    }
+    x
+}
+
+/// Unrolled elimination in a fixed order.
+fn solve<S: Real>(A: &Dense<S>, order: &PivotOrder, b: &[S]) -> Vec<S> {
+    let n = b.len();
+    let mut factors: Vec<S> = order.rows.iter().flat_map(|i| order.cols.iter().map(|j| A.at(*i, *j))).collect();
+    let mut rhs: Vec<S> = order.rows.iter().map(|i| b[*i]).collect();
+    lu(&mut factors, n);
+    lu_solve(&factors, n, &mut rhs);
+    let mut x = vec![S::zero(); n];
+    order.cols.iter().zip(&rhs).for_each(|(j, y)| x[*j] = *y);
+    x
+}
+
+/// States around home that generated code is tried on.
+pub(super) fn states(subject: &Subject<'_>, inputs: &[Group]) -> Vec<Vec<f64>> {
+    let robot = subject.robot;
+    let near = postures(robot, &subject.mode).unwrap_or_default();
+    let parameters = &robot.model().numbers().parameters;
+    let spatial = robot.model().topology().platform.coordinates == Coordinates::Spatial;
+    let state = |(s, pos): (usize, &Positions<f64>)| {
+        let mut x = Vec::new();
+        for group in inputs {
+            // Numbers without a pattern that code could get right by chance.
+            let some = |k: usize| 0.9 * ((3 * s + 2 * k) as f64 + 0.7).sin();
+            match group.name.as_str() {
+                "pose" if spatial => x.extend(pos.X_WE.p.iter().chain(pos.X_WE.R.0.transpose().iter())),
+                "pose" => x.extend(crate::kinematics::platform::independent(robot.model(), &pos.X_WE)),
+                "parameters" => x.extend(subject.symbolic.iter().map(|k| parameters[*k])),
+                _ => x.extend((0..group.entries.len()).map(some)),
+            }
+        }
+        x
+    };
+    near.iter().take(5).enumerate().map(state).collect()
+}

@@ -1,0 +1,175 @@
+//! From a traced program to the graph with fewest operations that the rules here find.
+
+use super::canon::Canon;
+use super::graph::{Count, Graph};
+use super::share::share;
+use crate::scalar::Program;
+
+/// How many operations are left after each stage.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Stages {
+    /// As traced, every expression a tree: nothing is shared.
+    pub naive: Count,
+    /// Signs, constants and powers in canonical order, still nothing shared.
+    pub simplified: Count,
+    /// Equal expressions computed once.
+    pub common: Count,
+    /// Common factors and common parts of sums and products shared as well.
+    pub shared: Count,
+}
+
+/// Nothing is counted beyond this: trees double with every level.
+const MOST: f64 = 1e15;
+
+/// The best of a few orders in which rules are applied: which is best depends on the robot.
+pub(super) fn optimise(program: &Program) -> Graph {
+    let mut best: Option<Graph> = None;
+    for opens in [true, false] {
+        let canon = Canon::new(program, opens);
+        for flat in [true, false] {
+            let form = if flat { canon.flattened().flattened() } else { canon.clone() };
+            for factor_first in [true, false] {
+                let mut graph = Graph::new(&form);
+                share(&mut graph, factor_first);
+                if best.as_ref().is_none_or(|b| graph.count().operations() < b.count().operations()) {
+                    best = Some(graph);
+                }
+            }
+        }
+    }
+    best.unwrap_or_default()
+}
+
+/// Operations stage by stage.
+pub(super) fn stages(program: &Program, best: &Graph) -> Stages {
+    let canon = Graph::new(&Canon::new(program, true));
+    Stages { naive: traced_as_tree(program), simplified: as_tree(&canon), common: canon.count(), shared: best.count() }
+}
+
+/// Operations of a traced program if every result were computed again wherever it is used.
+fn traced_as_tree(program: &Program) -> Count {
+    use crate::scalar::{Arg, Op};
+    let mut costs: Vec<[f64; 4]> = Vec::with_capacity(program.nodes.len());
+    for op in &program.nodes {
+        let mut cost = [0.0; 4];
+        for arg in op.args() {
+            if let Arg::Node(id) = arg {
+                (0..4).for_each(|k| cost[k] += costs[id as usize][k]);
+            }
+        }
+        match op {
+            Op::Add(..) | Op::Sub(..) => cost[0] += 1.0,
+            Op::Mul(..) | Op::Div(..) => cost[1] += 1.0,
+            Op::Sqrt(_) => cost[2] += 1.0,
+            Op::Sin(_) | Op::Cos(_) | Op::Atan2(..) | Op::Exp(_) => cost[3] += 1.0,
+            Op::Input(_) | Op::Neg(_) | Op::Sign(_) | Op::Select(..) => {}
+        }
+        costs.push(cost);
+    }
+    let mut sum = [0.0; 4];
+    for out in &program.outputs {
+        if let Arg::Node(id) = out {
+            (0..4).for_each(|k| sum[k] += costs[*id as usize][k]);
+        }
+    }
+    count_of(sum, 0)
+}
+
+/// The same for a graph.
+fn as_tree(graph: &Graph) -> Count {
+    use super::canon::Function;
+    use super::graph::Node;
+    let mut costs = vec![[0.0_f64; 4]; graph.nodes.len()];
+    for id in graph.sorted() {
+        let mut cost = [0.0; 4];
+        for operand in graph.operands(id) {
+            (0..4).for_each(|k| cost[k] += costs[operand][k]);
+        }
+        match &graph.nodes[id] {
+            Node::Sum(terms) => cost[0] += (terms.len() - 1) as f64,
+            Node::Product(factors) => cost[1] += (factors.len() - 1) as f64,
+            Node::Reciprocal(_) => cost[1] += 1.0,
+            Node::Call(Function::Sqrt, _) => cost[2] += 1.0,
+            Node::Call(Function::Sign | Function::Select, _) | Node::Input(_) | Node::Number(_) => {}
+            Node::Call(..) => cost[3] += 1.0,
+        }
+        costs[id] = cost;
+    }
+    let sum = graph.outputs.iter().fold([0.0; 4], |s, v| std::array::from_fn(|k| s[k] + costs[v.node][k]));
+    count_of(sum, 0)
+}
+
+#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // cut off below what a usize holds
+fn count_of(x: [f64; 4], variables: usize) -> Count {
+    let [add, mul, sqrt, trig] = x.map(|x| x.min(MOST) as usize);
+    Count { add, mul, sqrt, trig, variables }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scalar::{Expr, Real, trace};
+
+    fn operations(f: impl Fn(&[Expr]) -> Vec<Expr>) -> (usize, usize) {
+        let program = trace(&["a", "b", "c", "d"], f);
+        let graph = optimise(&program);
+        let x = [0.7, -1.3, 2.1, 0.4];
+        for (found, wanted) in graph.eval(&x).iter().zip(program.eval(&x)) {
+            assert!((found - wanted).abs() < 1e-14, "{found} {wanted}");
+        }
+        let count = graph.count();
+        (count.add, count.mul)
+    }
+
+    #[test]
+    fn signs_do_not_hide_equal_expressions() {
+        assert_eq!(operations(|x| vec![x[0] - x[1], x[1] - x[0], -(x[0] - x[1]) * x[2]]), (1, 1));
+    }
+
+    #[test]
+    fn equal_terms_and_powers_are_collected() {
+        let two = Expr::lit(2.0);
+        assert_eq!(operations(|x| vec![x[0] * two + x[1] + x[0] * Expr::lit(3.0) - x[1]]), (0, 1));
+        assert_eq!(operations(|x| vec![(x[0] * x[1]) / x[0]]), (0, 0));
+        assert_eq!(operations(|x| vec![x[0].squared().sqrt().squared()]), (0, 1));
+    }
+
+    #[test]
+    fn sine_and_cosine_squared_are_one() {
+        assert_eq!(
+            operations(|x| {
+                let (s, c) = x[0].sin_cos();
+                vec![s * s * x[1] * Expr::lit(0.0) + s * s + c * c + x[1]]
+            }),
+            (1, 0)
+        );
+    }
+
+    #[test]
+    fn sums_of_known_angles_call_nothing() {
+        let program = trace(&["a", "b"], |x| {
+            let ((s, c), (t, d)) = (x[0].sin_cos(), x[1].sin_cos());
+            let (sum, difference) = ((x[0] + x[1]).sin_cos(), (x[1] - x[0]).sin_cos());
+            let shifted = (x[0] + Expr::lit(0.3)).sin_cos();
+            vec![s, c, t, d, sum.0, sum.1, difference.0, difference.1, shifted.0, shifted.1]
+        });
+        let graph = optimise(&program);
+        assert_eq!(graph.count().trig, 4);
+        for (found, wanted) in graph.eval(&[0.7, -1.9]).iter().zip(program.eval(&[0.7, -1.9])) {
+            assert!((found - wanted).abs() < 1e-15, "{found} {wanted}");
+        }
+    }
+
+    #[test]
+    fn common_factors_and_pairs_are_shared() {
+        assert_eq!(operations(|x| vec![x[0] * x[1] + x[0] * x[2] + x[0] * x[3]]), (2, 1));
+        assert_eq!(operations(|x| vec![x[0] + x[1] + x[2], x[0] + x[1] + x[3]]), (3, 0));
+        assert_eq!(operations(|x| vec![x[0] * x[1] * x[2], x[3] * x[0] * x[1]]), (0, 3));
+    }
+
+    #[test]
+    fn a_denominator_used_twice_is_divided_by_once() {
+        assert_eq!(operations(|x| vec![x[0] / x[2], x[1] / x[2], x[3] / x[2]]), (0, 4));
+        assert_eq!(operations(|x| vec![x[0] / x[2]]), (0, 1));
+    }
+}

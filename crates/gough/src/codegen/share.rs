@@ -1,0 +1,225 @@
+//! Fewer operations: common factors of sums, and pairs of terms or factors that several nodes have in common.
+
+use super::graph::{Graph, Id, Node, Signed};
+use std::collections::BTreeMap;
+
+/// Factor and share until nothing is gained.
+pub(super) fn share(graph: &mut Graph, factor_first: bool) {
+    loop {
+        let mut next = graph.merged();
+        if factor_first {
+            open(&mut next);
+            factor(&mut next);
+        }
+        share_products(&mut next);
+        share_sums(&mut next);
+        if !factor_first {
+            open(&mut next);
+            factor(&mut next);
+        }
+        let next = next.merged();
+        if next.count().operations() >= graph.count().operations() {
+            break;
+        }
+        *graph = next;
+    }
+}
+
+/// Open sums inside sums and products inside products where nothing else uses them.
+fn open(graph: &mut Graph) {
+    let uses = graph.uses();
+    for id in graph.sorted() {
+        match &graph.nodes[id] {
+            Node::Sum(terms) => {
+                let mut list: Vec<Signed> = Vec::new();
+                for t in terms {
+                    match &graph.nodes[t.node] {
+                        Node::Sum(inner) if uses[t.node] == 1 => {
+                            list.extend(inner.iter().map(|i| Signed { node: i.node, minus: i.minus != t.minus }));
+                        }
+                        _ => list.push(*t),
+                    }
+                }
+                list.sort_unstable();
+                if list.len() > terms.len() {
+                    graph.replace(id, Node::Sum(list));
+                }
+            }
+            Node::Product(factors) => {
+                let mut list: Vec<Id> = Vec::new();
+                for f in factors {
+                    match &graph.nodes[*f] {
+                        Node::Product(inner) if uses[*f] == 1 => list.extend(inner),
+                        _ => list.push(*f),
+                    }
+                }
+                list.sort_unstable();
+                if list.len() > factors.len() {
+                    graph.replace(id, Node::Product(list));
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Factors of a term of a sum: those of a product that only this sum uses.
+fn factors(graph: &Graph, id: Id, uses: &[usize]) -> Vec<Id> {
+    match &graph.nodes[id] {
+        Node::Product(list) if uses[id] == 1 => list.clone(),
+        _ => vec![id],
+    }
+}
+
+/// `a b + a c = a (b + c)` in every sum, the most frequent factor first.
+fn factor(graph: &mut Graph) {
+    let uses = graph.uses();
+    for id in graph.sorted() {
+        while let Node::Sum(terms) = graph.nodes[id].clone() {
+            let lists: Vec<Vec<Id>> = terms.iter().map(|t| factors_now(graph, t.node, &uses)).collect();
+            let mut counts: BTreeMap<Id, usize> = BTreeMap::new();
+            for list in lists.iter().filter(|l| l.len() > 1) {
+                let mut seen = list.clone();
+                seen.dedup();
+                seen.into_iter().for_each(|f| *counts.entry(f).or_default() += 1);
+            }
+            let best = counts.into_iter().filter(|c| c.1 > 1).max_by_key(|(f, n)| (*n, std::cmp::Reverse(*f)));
+            let Some((common, _)) = best else { break };
+            let (mut inner, mut outer) = (Vec::new(), Vec::new());
+            for (t, list) in terms.iter().zip(lists) {
+                match list.iter().position(|f| *f == common) {
+                    Some(at) if list.len() > 1 => {
+                        let mut rest = list;
+                        rest.remove(at);
+                        inner.push(Signed { node: graph.product(rest), minus: t.minus });
+                    }
+                    _ => outer.push(*t),
+                }
+            }
+            let minus = inner[0].minus;
+            inner.iter_mut().for_each(|t| t.minus ^= minus);
+            let bracket = graph.sum(inner);
+            if outer.is_empty() && minus {
+                // The sign would have to leave the node: turn one bracket round instead.
+                let Node::Sum(inner) = graph.nodes[bracket].clone() else { break };
+                let turned = graph.sum(inner.into_iter().map(|t| Signed { minus: !t.minus, ..t }).collect());
+                let mut list = vec![common, turned];
+                list.sort_unstable();
+                graph.replace(id, Node::Product(list));
+            } else if outer.is_empty() {
+                let mut list = vec![common, bracket];
+                list.sort_unstable();
+                graph.replace(id, Node::Product(list));
+            } else {
+                let product = graph.product(vec![common, bracket]);
+                outer.push(Signed { node: product, minus });
+                outer.sort_unstable();
+                graph.replace(id, Node::Sum(outer));
+            }
+        }
+    }
+}
+
+/// As [`factors`]; nodes made since the uses were counted are used once.
+fn factors_now(graph: &Graph, id: Id, uses: &[usize]) -> Vec<Id> {
+    if id < uses.len() { factors(graph, id, uses) } else { vec![id] }
+}
+
+/// The pair of factors that most products have becomes a product of its own, again and again.
+fn share_products(graph: &mut Graph) {
+    loop {
+        let uses = graph.uses();
+        let mut counts: BTreeMap<(Id, Id), usize> = BTreeMap::new();
+        let lists: Vec<(Id, Vec<Id>)> = (0..graph.nodes.len())
+            .filter(|id| uses[*id] > 0)
+            .filter_map(|id| match &graph.nodes[id] {
+                Node::Product(list) => Some((id, list.clone())),
+                _ => None,
+            })
+            .collect();
+        for (_, list) in lists.iter().filter(|(_, list)| list.len() > 2) {
+            let mut pairs: Vec<(Id, Id)> = Vec::new();
+            for i in 0..list.len() {
+                for j in i + 1..list.len() {
+                    pairs.push((list[i], list[j]));
+                }
+            }
+            pairs.sort_unstable();
+            pairs.dedup();
+            pairs.into_iter().for_each(|p| *counts.entry(p).or_default() += 1);
+        }
+        // A product that is just the pair is there already: one more place that has it is worth it.
+        for (_, list) in lists.iter().filter(|(_, list)| list.len() == 2) {
+            counts.entry((list[0], list[1])).and_modify(|n| *n += 1);
+        }
+        let best = counts.into_iter().filter(|c| c.1 > 1).max_by_key(|(p, n)| (*n, std::cmp::Reverse(*p)));
+        let Some(((a, b), _)) = best else { return };
+        let pair = graph.product(vec![a, b]);
+        let mut shorter = false;
+        for (id, mut list) in lists {
+            if id == pair || list.len() < 3 {
+                continue;
+            }
+            let Some(i) = list.iter().position(|f| *f == a) else { continue };
+            let Some(j) = list.iter().rposition(|f| *f == b).filter(|j| *j != i) else { continue };
+            list.remove(i.max(j));
+            list.remove(i.min(j));
+            list.push(pair);
+            list.sort_unstable();
+            graph.replace(id, Node::Product(list));
+            shorter = true;
+        }
+        if !shorter {
+            return;
+        }
+    }
+}
+
+/// The same for pairs of terms of sums, up to a common sign.
+fn share_sums(graph: &mut Graph) {
+    loop {
+        let uses = graph.uses();
+        let mut counts: BTreeMap<(Id, Id, bool), usize> = BTreeMap::new();
+        let lists: Vec<(Id, Vec<Signed>)> = (0..graph.nodes.len())
+            .filter(|id| uses[*id] > 0)
+            .filter_map(|id| match &graph.nodes[id] {
+                Node::Sum(list) => Some((id, list.clone())),
+                _ => None,
+            })
+            .collect();
+        for (_, list) in lists.iter().filter(|(_, list)| list.len() > 2) {
+            for i in 0..list.len() {
+                for j in (i + 1..list.len()).filter(|j| list[*j].node != list[i].node) {
+                    *counts.entry((list[i].node, list[j].node, list[i].minus != list[j].minus)).or_default() += 1;
+                }
+            }
+        }
+        for (_, list) in lists.iter().filter(|(_, list)| list.len() == 2) {
+            counts.entry((list[0].node, list[1].node, list[0].minus != list[1].minus)).and_modify(|n| *n += 1);
+        }
+        let best = counts.into_iter().filter(|c| c.1 > 1).max_by_key(|(p, n)| (*n, std::cmp::Reverse(*p)));
+        let Some(((a, b, differ), _)) = best else { return };
+        let pair = graph.sum(vec![Signed { node: a, minus: false }, Signed { node: b, minus: differ }]);
+        let mut shorter = false;
+        for (id, mut list) in lists {
+            if id == pair || list.len() < 3 {
+                continue;
+            }
+            let Some(i) = list.iter().position(|t| t.node == a) else { continue };
+            let Some(j) = list.iter().position(|t| t.node == b) else { continue };
+            if i == j || (list[i].minus != list[j].minus) != differ {
+                continue;
+            }
+            let minus = list[i].minus;
+            list.remove(i.max(j));
+            list.remove(i.min(j));
+            list.push(Signed { node: pair, minus });
+            list.sort_unstable();
+            graph.replace(id, Node::Sum(list));
+            shorter = true;
+        }
+        if !shorter {
+            return;
+        }
+    }
+}
