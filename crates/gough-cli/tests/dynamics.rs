@@ -54,6 +54,17 @@ fn wrong_questions_and_singular_postures_are_refused() {
         (&["ddm", "five-bar", "--pose", "x=0.05,y=0.25", "--efforts", "q11=1 N"], 2, "q11 is a torque"),
         (&["ddm", "five-bar", "--pose", "x=0.05,y=0.25", "--efforts", "q11=1,11=2"], 2, "given twice"),
         (&["idm", "five-bar", "--pose", "x=5,y=5"], 1, "out of reach"),
+        (&["idm", "five-bar", "--pose", "x=0,y=0.2", "--payload", "com=0:0:1"], 2, "mass is missing"),
+        (&["idm", "five-bar", "--pose", "x=0,y=0.2", "--payload", "mass=-1"], 2, "no body has this inertia"),
+        (&["idm", "five-bar", "--pose", "x=0,y=0.2", "--payload", "mass=1,com=2"], 2, "three lengths"),
+        (&["idm", "five-bar", "--pose", "x=0,y=0.2", "--payload", "weight=1"], 2, "no `weight`"),
+        (&["idm", "five-bar", "--pose", "x=0,y=0.2", "--wrench", "mz=1"], 2, "the platform is a point"),
+        (&["idm", "five-bar", "--pose", "x=0,y=0.2", "--wrench", "fx=1 m"], 2, "fx is a force"),
+        (&["idm", "five-bar", "--pose", "x=0,y=0.2", "--load", "2:fx=1"], 2, "no body `2`"),
+        (&["idm", "five-bar", "--pose", "x=0,y=0.2", "--share", "limits"], 2, "no `effort`"),
+        (&["idm", "dualv", "--pose", "x=0,y=0,phi=0", "--share", "weights=1:2"], 2, "4 positive weights"),
+        (&["idm", "dualv", "--pose", "x=0,y=0,phi=0", "--share", "fair"], 2, "none of shortest"),
+        (&["ddm", "five-bar", "--pose", "x=0,y=0.2", "--friction-width", "-1"], 2, "not a positive rate"),
     ] {
         let (_, err, status) = run(arguments);
         assert!(status == code && err.contains(says), "{arguments:?}: {status} {err}");
@@ -66,4 +77,96 @@ fn wrong_questions_and_singular_postures_are_refused() {
     let csv = file(folder.path(), "s.csv", "x,y,tau_11\n0.05,0.25,1\n");
     let (_, err, status) = run(&["ddm", "five-bar", "--states", &csv]);
     assert!(status == 2 && err.contains("tau_21 missing"), "{err}");
+}
+
+#[test]
+fn loads_payloads_and_reactions() {
+    let state = ["idm", "five-bar", "--pose", "x=0.05,y=0.25", "--twist", "x=0.3,y=-0.2", "--json"];
+    let ask = |more: &[&str]| json(&[&state[..], more].concat());
+    let numbers = |v: &Value| -> Vec<f64> { v.as_array().unwrap().iter().map(|x| x.as_f64().unwrap()).collect() };
+    let plain = ask(&[]);
+    // 10 N along x help with 3 W.
+    let pushed = ask(&["--wrench", "fx=10 N"]);
+    let power = |d: &Value| -> f64 {
+        numbers(&d["efforts"]).iter().zip(numbers(&d["active"]["qd"])).map(|(tau, rate)| tau * rate).sum()
+    };
+    assert!((power(&plain) - power(&pushed) - 3.0).abs() < 1e-9);
+    // The same on the body that carries the tool, moved there.
+    let both = ask(&["--wrench", "fx=10", "--load", "22:fx=-10"]);
+    assert!((power(&plain) - power(&both)).abs() > 1e-6); // the body's frame is not at the tool
+    // A payload weighs nothing along the plane, and moves.
+    let loaded = ask(&["--payload", "mass=500 g"]);
+    let more = loaded["kinetic_energy"].as_f64().unwrap() - plain["kinetic_energy"].as_f64().unwrap();
+    assert!((more - 0.5 * 0.5 * 0.13).abs() < 1e-12, "{more}");
+    let reactions = &ask(&["--reactions"])["reactions"];
+    assert_eq!(reactions["joints"].as_array().unwrap().len(), 4);
+    assert_eq!(reactions["closures"][0]["closure"], "R (12 - 22)");
+    assert_eq!(reactions["determined"], false);
+    let (out, _, _) = run(&["idm", "five-bar", "--pose", "x=0.05,y=0.25", "--reactions"]);
+    assert!(out.contains("closure, first on second") && out.contains("over-constrained"), "{out}");
+}
+
+#[test]
+fn redundant_drives_share_and_show_their_internal_load() {
+    let state = ["idm", "dualv", "--pose", "x=0.01,y=0.02,phi=0.1", "--acceleration", "x=2,y=1", "--json"];
+    let ask = |share: &str| json(&[&state[..], &["--share", share]].concat());
+    let efforts =
+        |d: &Value| -> Vec<f64> { d["efforts"].as_array().unwrap().iter().map(|x| x.as_f64().unwrap()).collect() };
+    let shortest = ask("shortest");
+    assert_eq!(shortest["null_space"].as_array().unwrap().len(), 1);
+    let length = |x: &[f64]| x.iter().map(|x| x * x).sum::<f64>();
+    let weighted = ask("weights=100:1:1:1");
+    assert!(efforts(&weighted)[0].abs() < efforts(&shortest)[0].abs());
+    assert!(length(&efforts(&weighted)) > length(&efforts(&shortest)));
+    assert_eq!(efforts(&ask("limits=-100:100")).len(), 4);
+    let refused =
+        run(&["idm", "dualv", "--pose", "x=0,y=0,phi=0", "--acceleration", "x=5", "--share", "limits=-1e-9:1e-9"]);
+    assert!(refused.2 == 1 && refused.1.contains("within the limits"), "{}", refused.1);
+}
+
+#[test]
+fn derivatives_and_models() {
+    let ddm = json(&[
+        "ddm",
+        "five-bar",
+        "--pose",
+        "x=0.05,y=0.25",
+        "--efforts",
+        "q11=1",
+        "--matrices",
+        "--derivatives",
+        "--json",
+    ]);
+    // By the efforts: M^-1 J_inv^T, so that one unit more gives the difference.
+    let more = json(&["ddm", "five-bar", "--pose", "x=0.05,y=0.25", "--efforts", "q11=2", "--json"]);
+    for i in 0..2 {
+        let gained = more["acceleration"][i].as_f64().unwrap() - ddm["acceleration"][i].as_f64().unwrap();
+        assert!((ddm["derivatives"]["efforts"][i][0].as_f64().unwrap() - gained).abs() < 1e-9 * gained.abs().max(1.0));
+    }
+    assert_eq!(ddm["M_active"].as_array().unwrap().len(), 2);
+    let idm = json(&["idm", "five-bar", "--pose", "x=0.05,y=0.25", "--derivatives", "--json"]);
+    assert!(idm["derivatives"]["parameters"]["d12"].is_array(), "{idm}");
+    let (out, _, _) = run(&["idm", "five-bar", "--pose", "x=0.05,y=0.25", "--derivatives"]);
+    assert!(out.contains("derivatives by parameters"), "{out}");
+}
+
+/// Long files are read as they come, and every fault is told with its line.
+#[test]
+fn long_files_are_answered_in_order() {
+    let mut text = String::from("x,y,xd,yd\n");
+    for i in 0..5000 {
+        text += &format!("{},0.25,0.1,{}\n", 0.05 * f64::from(i) / 5000.0, f64::from(i) / 5000.0);
+    }
+    text += "0.05,five,0,0\n";
+    let folder = tempfile::tempdir().unwrap();
+    let path = file(folder.path(), "long.csv", &text);
+    let (out, err, status) = run(&["idm", "five-bar", "--states", &path, "--json"]);
+    assert_eq!(status, 0, "{err}");
+    let found: Value = serde_json::from_str(&out).unwrap();
+    let states = found["states"].as_array().unwrap();
+    assert_eq!(states.len(), 5001);
+    let alone = json(&["idm", "five-bar", "--pose", "x=0.03,y=0.25", "--twist", "x=0.1,y=0.6", "--json"]);
+    close(&states[3000]["efforts"], &alone["efforts"], "state 3001");
+    assert!(states[5000].to_string().contains("line 5002"), "{}", states[5000]);
+    assert!(err.contains("1 of 5001 states"), "{err}");
 }

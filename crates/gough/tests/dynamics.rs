@@ -489,3 +489,19 @@ fn efforts_are_refused_by_name_where_they_do_not_exist() {
     let wrong = direct_dynamics(model, robot.home(), &[0.0, 0.0], &[1.0]).unwrap_err();
     assert_eq!(wrong.kind(), "wrong-count");
 }
+
+/// The Orthoglide with real parallelograms is its PUU equivalent: two half rods that stay parallel move like one whole rod.
+#[test]
+fn parallelograms_are_their_puu_equivalent() {
+    let (real, equivalent) = (robot("orthoglide-parallelogram"), robot("orthoglide"));
+    for State { posture, t, td, found } in &states(&equivalent, 100, 71) {
+        let twin = inverse(real.model(), posture.pose(), real.mode()).unwrap();
+        let other = inverse_dynamics(real.model(), &twin, t, td).unwrap();
+        close(&other.efforts, &found.efforts, 1e-9, "efforts");
+        // Friction is printed on one joint of each parallelogram.
+        close(&other.efforts_with_friction, &found.efforts_with_friction, 1e-9, "with friction");
+        let energies = |x: &InverseDynamics| [x.kinetic_energy, x.kinetic_energy_rotors, x.potential_energy];
+        close(&energies(&other), &energies(found), 1e-9, "energies");
+        close(&other.ground_wrench.to_array(), &found.ground_wrench.to_array(), 1e-9, "ground");
+    }
+}

@@ -52,7 +52,7 @@ pub struct Question {
     #[arg(long, value_name = "BODY:COMPONENTS", allow_hyphen_values = true)]
     load: Vec<String>,
     /// Smooth the direction of friction over this rate, rad/s or m/s: sign(v) becomes v / sqrt(v^2 + width^2)
-    #[arg(long, value_name = "WIDTH")]
+    #[arg(long, value_name = "WIDTH", allow_negative_numbers = true)]
     friction_width: Option<f64>,
     #[command(flatten)]
     pub output: Output,
