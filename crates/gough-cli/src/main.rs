@@ -7,6 +7,7 @@ mod failure;
 mod output;
 mod plot;
 mod region;
+mod sheet;
 mod states;
 
 use clap::{Parser, Subcommand};
@@ -39,6 +40,8 @@ enum Command {
     Idm(commands::dynamics::Inverse),
     /// Direct dynamics: accelerations under efforts of the drives
     Ddm(commands::dynamics::Direct),
+    /// Motion over time under efforts or a controller
+    Simulate(Box<commands::simulate::Arguments>),
     /// Print the JSON Schema of the robot file, for editors
     Schema(commands::schema::Arguments),
 }
@@ -62,6 +65,7 @@ fn main() -> ExitCode {
         Command::Map(a) => (commands::map::run(a), &a.output),
         Command::Idm(a) => (commands::dynamics::idm(a), &a.question.output),
         Command::Ddm(a) => (commands::dynamics::ddm(a), &a.question.output),
+        Command::Simulate(a) => (commands::simulate::run(a), &a.output),
         Command::Schema(a) => (commands::schema::run(a), &a.output),
     };
     match done {

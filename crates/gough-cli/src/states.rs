@@ -58,7 +58,7 @@ pub fn component_names(model: &Model<f64>) -> Vec<&'static str> {
 }
 
 /// Columns of rates: `xd`, `phid`, `wx`; of accelerations with one more d.
-fn rate_names(model: &Model<f64>, more: &str) -> Vec<String> {
+pub fn rate_names(model: &Model<f64>, more: &str) -> Vec<String> {
     let name = |n: &str| if n.starts_with('w') { format!("{n}{more}") } else { format!("{n}d{more}") };
     component_names(model).into_iter().map(name).collect()
 }
@@ -109,7 +109,7 @@ fn not_json(e: &serde_json::Error, before: usize) -> String {
 }
 
 /// Line of a record: its position is where the one before it ended, lines without a record may lie between.
-fn line_of(text: &str, at: &csv::Position) -> u64 {
+pub fn line_of(text: &str, at: &csv::Position) -> u64 {
     let rest = usize::try_from(at.byte()).ok().and_then(|byte| text.get(byte..)).unwrap_or_default();
     at.line() + rest.lines().take_while(|l| l.is_empty() || l.starts_with('#')).count() as u64
 }

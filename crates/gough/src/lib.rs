@@ -28,7 +28,9 @@
 //! | [`model`] | description → tree, legs, closures, plan; numbers in any scalar |
 //! | [`kinematics`] | closure, inverse and forward geometry |
 //! | [`dynamics`] | actuator efforts from motion, motion from efforts, energy, ground reaction |
+//! | [`trajectory`] | motions of the platform over time, what they take and which limits they leave |
 //! | [`analysis`] | mobility, dependence of lines |
+//! | [`simulation`] | motion over time under efforts or a controller |
 //! | [`robots`] | the robots that come with the library |
 #![allow(non_snake_case)]
 #![forbid(unsafe_code)]
@@ -42,7 +44,9 @@ pub mod model;
 mod robot;
 pub mod robots;
 pub mod scalar;
+pub mod simulation;
 pub mod spatial;
+pub mod trajectory;
 
 pub use robot::{Mobility, Robot};
 

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-const FLOORS: [(&str, u8); 8] = [
+const FLOORS: [(&str, u8); 10] = [
     ("scalar", 0),
     ("spatial", 1),
     ("linalg", 1),
@@ -10,7 +10,9 @@ const FLOORS: [(&str, u8); 8] = [
     ("model", 3),
     ("kinematics", 4),
     ("dynamics", 5),
+    ("trajectory", 6),
     ("analysis", 6),
+    ("simulation", 7),
 ];
 
 fn floor(module: &str) -> Option<u8> {

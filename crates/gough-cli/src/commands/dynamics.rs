@@ -3,6 +3,7 @@
 use crate::ask::{self, Subject};
 use crate::commands::motion::components;
 use crate::commands::singularities::one_mode;
+use crate::commands::trajectory::{self, Along};
 use crate::failure::{Failure, error_json};
 use crate::output::Output;
 use crate::states::{self, State, component_names, joint_text, pose_json, pose_text};
@@ -45,6 +46,8 @@ pub struct Inverse {
     /// Platform acceleration, as the twist
     #[arg(long, value_name = "COMPONENTS", requires = "pose", allow_hyphen_values = true)]
     acceleration: Option<String>,
+    #[command(flatten)]
+    along: Along,
 }
 
 #[derive(Args)]
@@ -63,6 +66,10 @@ pub struct Direct {
 pub fn idm(arguments: &Inverse) -> Result<(), Failure> {
     let robot = load(&arguments.question)?;
     let answer = || {
+        if let Some(path) = &arguments.along.trajectory {
+            let mode = one_mode(&robot, arguments.question.mode.as_deref())?;
+            return trajectory::run(&robot, &mode, path, &arguments.along, &arguments.question.output);
+        }
         let acceleration = optional(&robot, arguments.acceleration.as_deref(), "--acceleration")?;
         let one = |state: &State, mode: &WorkingMode| -> Result<(Value, String), SolveError> {
             let posture = inverse_given(robot.model(), &state.pose, mode, &state.given)?;
@@ -120,7 +127,7 @@ fn optional(robot: &Robot, text: Option<&str>, option: &str) -> Result<Option<Ve
 }
 
 /// `q11=1.5,q21=-0.2` in the order of the active joints.
-fn efforts(robot: &Robot, text: &str) -> Result<Vec<f64>, Failure> {
+pub fn efforts(robot: &Robot, text: &str) -> Result<Vec<f64>, Failure> {
     let t = robot.model().topology();
     let mut list: Vec<Option<f64>> = vec![None; t.active.len()];
     for assigned in ask::assignments(text, "--efforts")? {
