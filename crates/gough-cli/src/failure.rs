@@ -2,6 +2,7 @@
 
 use crate::output::{Output, print};
 use gough::description::{BadRobot, Diagnostic, line_column};
+use gough::elastodynamics::ElasticError;
 use gough::kinematics::SolveError;
 use miette::{GraphicalReportHandler, GraphicalTheme, LabeledSpan, MietteDiagnostic, NamedSource, Report, Severity};
 use serde_json::{Value, json};
@@ -21,6 +22,8 @@ pub enum Failure {
     Solve(SolveError),
     /// The same about one working mode, where another may have an answer.
     InMode(SolveError),
+    /// The robot has no vibrations to tell of.
+    Elastic(ElasticError),
     /// One of these, about this robot.
     Of(String, Box<Failure>),
     /// Nothing more to say: it has been written.
@@ -30,6 +33,12 @@ pub enum Failure {
 impl From<SolveError> for Failure {
     fn from(e: SolveError) -> Self {
         Failure::Solve(e)
+    }
+}
+
+impl From<ElasticError> for Failure {
+    fn from(e: ElasticError) -> Self {
+        Failure::Elastic(e)
     }
 }
 
@@ -65,6 +74,7 @@ impl Failure {
         match self.cause() {
             Failure::Silent(status) => *status,
             Failure::Solve(e) | Failure::InMode(e) if !e.is_misuse() => 1,
+            Failure::Elastic(e) if !e.is_misuse() => 1,
             _ => 2,
         }
     }
@@ -85,6 +95,7 @@ impl Failure {
             }
             Failure::Usage(message) | Failure::Output(message) => message.clone(),
             Failure::Solve(e) => e.to_string(),
+            Failure::Elastic(e) => e.to_string(),
             Failure::InMode(e) => format!("{e}; or try another working mode"),
             Failure::Of(..) | Failure::Silent(_) => String::new(),
         }
@@ -96,6 +107,7 @@ impl Failure {
             Failure::BadRobot(bad) => ("bad-robot", Some(bad)),
             Failure::Output(_) => ("output", None),
             Failure::Solve(e) | Failure::InMode(e) => (e.kind(), None),
+            Failure::Elastic(e) => (e.kind(), None),
             Failure::Usage(_) => ("usage", None),
             Failure::Of(..) | Failure::Silent(_) => return None,
         };

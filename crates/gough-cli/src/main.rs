@@ -1,9 +1,11 @@
 //! `gough`: the dynamics of parallel robots from the command line.
 
 mod ask;
+mod batch;
 mod commands;
 mod draw;
 mod failure;
+mod loads;
 mod output;
 mod plot;
 mod region;
@@ -42,6 +44,8 @@ enum Command {
     Ddm(commands::dynamics::Direct),
     /// Motion over time under efforts or a controller
     Simulate(Box<commands::simulate::Arguments>),
+    /// Natural frequencies, modes, and how they depend on the parameters of the robot
+    Frequencies(commands::frequencies::Arguments),
     /// Print the JSON Schema of the robot file, for editors
     Schema(commands::schema::Arguments),
 }
@@ -66,6 +70,7 @@ fn main() -> ExitCode {
         Command::Idm(a) => (commands::dynamics::idm(a), &a.question.output),
         Command::Ddm(a) => (commands::dynamics::ddm(a), &a.question.output),
         Command::Simulate(a) => (commands::simulate::run(a), &a.output),
+        Command::Frequencies(a) => (commands::frequencies::run(a), &a.output),
         Command::Schema(a) => (commands::schema::run(a), &a.output),
     };
     match done {

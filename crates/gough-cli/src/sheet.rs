@@ -2,7 +2,7 @@
 
 use crate::ask::{Assigned, Part, check_parts, hint, pose_of, read_limited};
 use crate::failure::Failure;
-use crate::states::{line_of, rate_names};
+use crate::states::rate_names;
 use gough::Robot;
 use gough::description::Coordinates;
 use gough::kinematics::{WorkingMode, inverse};
@@ -129,6 +129,12 @@ impl Sheet {
     }
 }
 
+/// Line of a record: its position is where the one before it ended, lines without a record may lie between.
+fn line_of(text: &str, at: &csv::Position) -> u64 {
+    let rest = usize::try_from(at.byte()).ok().and_then(|byte| text.get(byte..)).unwrap_or_default();
+    at.line() + rest.lines().take_while(|l| l.is_empty() || l.starts_with('#')).count() as u64
+}
+
 /// Columns of a trajectory of this robot.
 fn known(model: &Model<f64>) -> Vec<String> {
     let t = model.topology();
@@ -150,6 +156,12 @@ fn known(model: &Model<f64>) -> Vec<String> {
 /// A trajectory file: motion of the platform, or of the active joints.
 pub fn trajectory(robot: &Robot, mode: &WorkingMode, path: &Path) -> Result<Motion, Failure> {
     let bad = |why: String| Failure::Usage(format!("{}: {why}", path.display()));
+    let t = robot.model().topology();
+    if !t.plan.given.is_empty() {
+        let open: Vec<String> = t.plan.given.iter().map(|c| format!("q{}", t.coords[*c].name)).collect();
+        let why = format!("the pose leaves joints open ({}); motions of such robots are not followed", open.join(", "));
+        return Err(Failure::Usage(why));
+    }
     let sheet = Sheet::read(path)?;
     let times = sheet.times().map_err(bad)?;
     sheet.check_names(robot.model()).map_err(bad)?;

@@ -63,23 +63,74 @@ pub fn rate_names(model: &Model<f64>, more: &str) -> Vec<String> {
     component_names(model).into_iter().map(name).collect()
 }
 
-/// The states of a file, or what is wrong with each: a JSON list, `{"states": [..]}`, JSON Lines, or CSV.
-pub fn read(model: &Model<f64>, path: &Path) -> Result<Vec<Result<State, String>>, Failure> {
-    let text =
-        std::fs::read_to_string(path).map_err(|e| Failure::Usage(format!("cannot read {}: {e}", path.display())))?;
-    let text = text.trim_start_matches('\u{feff}');
-    let states = if path.extension().is_some_and(|e| e == "csv") {
-        read_csv(model, text)
-    } else {
-        let lines = path.extension().is_some_and(|e| e == "jsonl" || e == "ndjson");
-        let values = if lines { read_lines(text) } else { read_json(text) };
-        values.map(|list| list.iter().map(|value| state_of(model, value)).collect())
-    };
+/// States of a file one after the other, or what is wrong with each.
+pub type States<'a> = Box<dyn Iterator<Item = Result<State, String>> + Send + 'a>;
+
+/// The states of a file: a JSON list, `{"states": [..]}`, JSON Lines, or CSV. The last two are read line by line, so that they
+/// may be of any length; their faults are told state by state.
+pub fn stream<'a>(model: &'a Model<f64>, path: &Path) -> Result<States<'a>, Failure> {
     let bad = |why: String| Failure::Usage(format!("{}: {why}", path.display()));
-    match states.map_err(bad)? {
-        list if list.is_empty() => Err(bad("no states".to_owned())),
-        list => Ok(list),
+    let file = std::fs::File::open(path);
+    let file = file.map_err(|e| Failure::Usage(format!("cannot read {}: {e}", path.display())))?;
+    let lines = Lines::new(file);
+    let mut states: std::iter::Peekable<States<'a>> = match path.extension().and_then(std::ffi::OsStr::to_str) {
+        Some("csv") => csv_states(model, lines).map_err(bad)?,
+        Some("jsonl" | "ndjson") => json_lines(model, lines),
+        _ => {
+            let text = std::fs::read_to_string(path)
+                .map_err(|e| Failure::Usage(format!("cannot read {}: {e}", path.display())))?;
+            let list = read_json(text.trim_start_matches('\u{feff}')).map_err(bad)?;
+            Box::new(list.into_iter().map(|value| state_of(model, &value)))
+        }
     }
+    .peekable();
+    if states.peek().is_none() {
+        return Err(bad("no states".to_owned()));
+    }
+    Ok(Box::new(states))
+}
+
+/// All states of a file at once.
+pub fn read(model: &Model<f64>, path: &Path) -> Result<Vec<Result<State, String>>, Failure> {
+    Ok(stream(model, path)?.collect())
+}
+
+/// Lines of a file with their numbers, those without content left out.
+struct Lines {
+    lines: std::io::Lines<std::io::BufReader<std::fs::File>>,
+    number: usize,
+}
+
+impl Lines {
+    fn new(file: std::fs::File) -> Self {
+        use std::io::BufRead as _;
+        Self { lines: std::io::BufReader::new(file).lines(), number: 0 }
+    }
+}
+
+impl Iterator for Lines {
+    type Item = Result<(usize, String), String>;
+    fn next(&mut self) -> Option<Self::Item> {
+        loop {
+            self.number += 1;
+            let line = match self.lines.next()? {
+                Ok(line) => line,
+                Err(e) => return Some(Err(format!("line {}: {e}", self.number))),
+            };
+            let line = if self.number == 1 { line.trim_start_matches('\u{feff}').to_owned() } else { line };
+            if !line.trim().is_empty() {
+                return Some(Ok((self.number, line)));
+            }
+        }
+    }
+}
+
+fn json_lines(model: &Model<f64>, lines: Lines) -> States<'_> {
+    Box::new(lines.map(|line| {
+        let (number, text) = line?;
+        let value = serde_json::from_str(&text).map_err(|e| not_json(&e, number - 1))?;
+        state_of(model, &value).map_err(|why| format!("line {number}: {why}"))
+    }))
 }
 
 fn read_json(text: &str) -> Result<Vec<Value>, String> {
@@ -108,12 +159,6 @@ fn not_json(e: &serde_json::Error, before: usize) -> String {
     format!("line {}, column {}: not JSON: {words}", e.line() + before, e.column())
 }
 
-/// Line of a record: its position is where the one before it ended, lines without a record may lie between.
-pub fn line_of(text: &str, at: &csv::Position) -> u64 {
-    let rest = usize::try_from(at.byte()).ok().and_then(|byte| text.get(byte..)).unwrap_or_default();
-    at.line() + rest.lines().take_while(|l| l.is_empty() || l.starts_with('#')).count() as u64
-}
-
 /// What a column of a CSV file holds.
 enum Column {
     Pose(Part),
@@ -129,21 +174,29 @@ enum Column {
 }
 
 /// CSV with a header: coordinates of the platform and joints that the pose leaves open, as in trajectory files.
-fn read_csv(model: &Model<f64>, text: &str) -> Result<Vec<Result<State, String>>, String> {
+/// One line of a CSV file.
+fn record(line: &str) -> Result<csv::StringRecord, String> {
     let mut reader =
-        csv::ReaderBuilder::new().trim(csv::Trim::All).comment(Some(b'#')).flexible(true).from_reader(text.as_bytes());
-    let header = reader.headers().map_err(|e| e.to_string())?.clone();
-    let names: Vec<&str> = header.iter().collect();
-    if names.iter().all(|n| n.is_empty()) {
-        return Ok(Vec::new());
+        csv::ReaderBuilder::new().has_headers(false).trim(csv::Trim::All).flexible(true).from_reader(line.as_bytes());
+    let mut record = csv::StringRecord::new();
+    reader.read_record(&mut record).map_err(|e| e.to_string())?;
+    Ok(record)
+}
+
+fn csv_states(model: &Model<f64>, lines: Lines) -> Result<States<'_>, String> {
+    let mut lines = lines.filter(|l| !matches!(l, Ok((_, text)) if text.starts_with('#')));
+    let Some(first) = lines.next() else { return Ok(Box::new(std::iter::empty())) };
+    let header = record(&first?.1)?;
+    let names: Vec<String> = header.iter().map(str::to_owned).collect();
+    if names.iter().all(String::is_empty) {
+        return Ok(Box::new(std::iter::empty()));
     }
-    let columns = columns(model, &names)?;
-    let row = |record: Result<csv::StringRecord, csv::Error>| {
-        let record = record.map_err(|e| e.to_string())?;
-        let line = record.position().map_or(0, |at| line_of(text, at));
-        Ok(row(model, &names, &columns, &record).map_err(|why| format!("line {line}: {why}")))
-    };
-    reader.records().map(row).collect()
+    let columns = columns(model, &names.iter().map(String::as_str).collect::<Vec<_>>())?;
+    Ok(Box::new(lines.map(move |line| {
+        let (number, text) = line?;
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        record(&text).and_then(|r| row(model, &names, &columns, &r)).map_err(|why| format!("line {number}: {why}"))
+    })))
 }
 
 fn columns(model: &Model<f64>, names: &[&str]) -> Result<Vec<Column>, String> {

@@ -76,6 +76,64 @@ fn limits_of_the_file_are_listed_with_joint_and_time() {
 }
 
 #[test]
+fn rates_of_angles_and_angular_velocities_say_the_same() {
+    let folder = tempfile::tempdir().unwrap();
+    // At roll and pitch zero the rate of yaw is wz.
+    let place = "0.25,0.433,1";
+    let angles = format!(
+        "t,x,y,z,roll,pitch,yaw,xd,yd,zd,rolld,pitchd,yawd\n0,{place},0,0,0,0.1,0,0,0,0,0.3\n0.1,{place},0,0,0.03,0.1,0,0,0,0,0.3\n"
+    );
+    let spins = format!(
+        "t,x,y,z,roll,pitch,yaw,xd,yd,zd,wx,wy,wz\n0,{place},0,0,0,0.1,0,0,0,0,0.3\n0.1,{place},0,0,0.03,0.1,0,0,0,0,0.3\n"
+    );
+    let quarter = format!(
+        "t,x,y,z,roll,pitch,yaw,xd,yd,zd,rolld,pitchd,yawd\n0,{place},0.2,0.1,-0.3,0,0,0,0.2,-0.1,0.3\n0.1,{place},0.22,0.09,-0.27,0,0,0,0.2,-0.1,0.3\n"
+    );
+    let ask =
+        |text: &str| json(&["idm", "gough-stewart", "--trajectory", &file(folder.path(), "m.csv", text), "--json"]);
+    let (a, b, c) = (ask(&angles), ask(&spins), ask(&quarter));
+    for i in 0..2 {
+        for k in 0..6 {
+            let (x, y) = (number(&a["states"][i]["efforts"][k]), number(&b["states"][i]["efforts"][k]));
+            assert!((x - y).abs() < 1e-8 * (1.0 + x.abs()), "{x} {y}");
+        }
+    }
+    assert_eq!(a["states"].as_array().unwrap().len(), 2);
+    // D of w = D (roll, pitch, yaw rates) at the first sample, and the joint rates of that twist.
+    let (pitch, yaw) = (0.1_f64, -0.3_f64);
+    let w = [
+        0.2 * yaw.cos() * pitch.cos() - -0.1 * yaw.sin(),
+        0.2 * yaw.sin() * pitch.cos() + -0.1 * yaw.cos(),
+        0.3 - 0.2 * pitch.sin(),
+    ];
+    let twist = format!("wx={},wy={},wz={}", w[0], w[1], w[2]);
+    let pose = "x=0.25,y=0.433,z=1,roll=0.2,pitch=0.1,yaw=-0.3";
+    let rates = json(&["idm", "gough-stewart", "--pose", pose, "--twist", &twist, "--json"]);
+    for k in 0..6 {
+        let (x, y) = (&c["states"][0]["active"]["qd"][k], &rates["active"]["qd"][k]);
+        assert!((number(x) - number(y)).abs() < 1e-12, "{x} {y}");
+    }
+}
+
+#[test]
+fn payloads_and_wrenches_act_and_can_be_hidden_from_the_controller() {
+    let ask = |more: &[&str]| {
+        let question = ["simulate", "orthoglide", "--time", "0.3", "--json"];
+        let law = ["--controller", "computed-torque", "--to", "x=0.05,y=0.04,z=0.3"];
+        let answer = json(&[&question[..], &law, more].concat());
+        assert!(number(&answer["energy_error"]) < 1e-7 * number(&answer["energy_scale"]), "{more:?}");
+        (number(&answer["tracking"]["largest_m"]), answer)
+    };
+    let (plain, _) = ask(&[]);
+    let (known, heavy) = ask(&["--payload", "mass=1"]);
+    let (hidden, _) = ask(&["--payload", "mass=1", "--hidden-payload"]);
+    let (pushed, push) = ask(&["--wrench", "fx=20"]);
+    assert!(plain < 1e-7 && known < 1e-7 && hidden > 1e-4 && pushed > 1e-4, "{plain} {known} {hidden} {pushed}");
+    let last = |a: &Value| a["states"].as_array().unwrap().last().unwrap().clone();
+    assert!(number(&last(&push)["work_of_load"]) > 0.9 && number(&last(&heavy)["work_of_load"]) == 0.0);
+}
+
+#[test]
 fn a_motion_that_cannot_go_on_says_why() {
     let answer = json(&["simulate", "delta", "--time", "2", "--json"]);
     assert_eq!(answer["stop"]["kind"], "type1", "{}", answer["stop"]);

@@ -29,6 +29,7 @@
 //! | [`kinematics`] | closure, inverse and forward geometry |
 //! | [`dynamics`] | actuator efforts from motion, motion from efforts, energy, ground reaction |
 //! | [`trajectory`] | motions of the platform over time, what they take and which limits they leave |
+//! | [`elastodynamics`] | flexible bodies, stiffness and mass, natural frequencies and modes |
 //! | [`analysis`] | mobility, dependence of lines |
 //! | [`simulation`] | motion over time under efforts or a controller |
 //! | [`robots`] | the robots that come with the library |
@@ -38,6 +39,7 @@
 pub mod analysis;
 pub mod description;
 pub mod dynamics;
+pub mod elastodynamics;
 pub mod kinematics;
 pub mod linalg;
 pub mod model;

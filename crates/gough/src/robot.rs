@@ -12,6 +12,7 @@ use crate::kinematics::{
 use crate::linalg::dense::{Matrix, Svd, svd};
 use crate::linalg::small::Dense;
 use crate::model::{CoordId, LegId, LegPivots, Model};
+use crate::spatial::Inertia;
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 
@@ -60,6 +61,12 @@ impl Robot {
     /// The model.
     pub fn model(&self) -> &Model<f64> {
         &self.model
+    }
+
+    /// The same robot with a payload on its platform, see [`Model::carrying`].
+    pub fn carrying(mut self, payload: Inertia<f64>) -> Self {
+        self.model = self.model.carrying(payload);
+        self
     }
 
     /// The home posture, in the working mode of the file.

@@ -28,8 +28,10 @@ shipped!(
     "tripteron",
     "navaro",
     "navaro-as-printed",
+    "navaro-refined",
     "heli4",
     "dual-emps",
+    "five-bar-flexible",
 );
 
 /// Names of the shipped robots.

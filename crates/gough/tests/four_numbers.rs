@@ -7,6 +7,7 @@ use common::{all_robots, random, random_pose, robot};
 use gough::Robot;
 use gough::description::Coordinate;
 use gough::dynamics::newton_euler::{TreeEfforts, energies, ground_wrench, tree_efforts};
+use gough::elastodynamics::{Actuators, ElasticModel, ElasticPlan, assemble as assemble_elastic};
 use gough::kinematics::geometry::close;
 use gough::kinematics::matrices::{Matrices, assemble, smallest_pivot};
 use gough::kinematics::motion::{Motion, accelerations, velocities};
@@ -17,6 +18,7 @@ use gough::scalar::{Dual, Expr, LANES, Lanes, Real, lane, lanes, trace};
 use gough::spatial::orientation::from_rpy;
 use gough::spatial::{Accel, Mat3, Pose, Rotation, Twist, vec3};
 use rand::RngExt;
+use std::sync::Arc;
 
 /// Postures in all modes, also those that nobody named.
 fn postures(robot: &Robot, count: usize, seed: u64) -> Vec<Posture> {
@@ -346,6 +348,127 @@ fn dual_numbers_differentiate_matrices_and_motion_by_parameters() {
             let differences: Vec<f64> = a.iter().zip(&b).map(|(x, y)| (x - y) / (2.0 * h)).collect();
             let derivatives: Vec<f64> = found.iter().map(|d| d.eps).collect();
             assert_close(&derivatives, &differences, 3e-5, &format!("{} by {}", robot.name(), parameter.name));
+        }
+    }
+}
+
+/// Stiffness and mass of an elastic robot as a flat list, from the platform pose in `pos`.
+fn stiffness_and_mass<S: Real>(
+    model: &Model<S>,
+    plan: &Arc<ElasticPlan>,
+    mode: &WorkingMode,
+    steps: usize,
+    pos: &mut Positions<S>,
+) -> Vec<S> {
+    close(model, mode, steps, pos);
+    let elastic = ElasticModel::new(model, plan);
+    let mut data = elastic.data();
+    assemble_elastic(model, &elastic, pos, &mut data);
+    [data.K, data.M]
+        .iter()
+        .flat_map(|A| {
+            let legs = A.legs.iter().flat_map(|l| [&l.own, &l.border]);
+            legs.chain([&A.tip]).flat_map(|B| B.data.clone()).collect::<Vec<S>>()
+        })
+        .collect()
+}
+
+/// Robots that bend, and rigid ones with loops and free drives.
+fn elastic_robots() -> Vec<(Robot, Arc<ElasticPlan>)> {
+    let plan = |name: &str, actuators: Actuators| {
+        let robot = robot(name);
+        let plan = ElasticPlan::new(robot.model(), actuators, robot.home().positions()).unwrap();
+        (robot, Arc::new(plan))
+    };
+    vec![
+        plan("navaro", Actuators::Locked),
+        plan("navaro-refined", Actuators::Elastic),
+        plan("dual-emps", Actuators::Free),
+        plan("five-bar-flexible", Actuators::Elastic),
+        plan("gough-stewart", Actuators::Free),
+        plan("delta-parallelogram", Actuators::Free),
+    ]
+}
+
+/// Entries are compared with the largest of their matrix: stiffnesses span eight decades.
+fn assert_matrices(found: &[f64], wanted: &[f64], tolerance: f64, what: &str) {
+    let half = wanted.len() / 2;
+    for part in [0..half, half..wanted.len()] {
+        let largest = wanted[part.clone()].iter().fold(0.0_f64, |m, x| m.max(x.abs()));
+        for k in part {
+            assert!((found[k] - wanted[k]).abs() <= tolerance * largest, "{what} {k}: {} {}", found[k], wanted[k]);
+        }
+    }
+}
+
+#[test]
+fn symbols_and_lanes_give_the_same_stiffness_and_mass() {
+    for (robot, plan) in elastic_robots() {
+        let list: Vec<Posture> =
+            postures(&robot, 60, 31).into_iter().filter(|p| p.mode() == robot.mode()).take(LANES).collect();
+        let of = |p: &Posture| {
+            let mut pos = p.positions().clone();
+            stiffness_and_mass(robot.model(), &plan, robot.mode(), 0, &mut pos)
+        };
+        let names: Vec<String> = (0..12).map(|i| format!("x{i}")).collect();
+        let program = trace(&names, |x| {
+            let model: Model<Expr> = robot.model().cast();
+            let mut pos = Positions::seeded(&model, list[0].positions());
+            pos.X_WE = pose_of(x);
+            stiffness_and_mass(&model, &plan, robot.mode(), 3, &mut pos)
+        });
+        assert_matrices(&program.eval(&pose_numbers(list[0].pose())), &of(&list[0]), 1e-12, robot.name());
+        let Ok(four) = <[Posture; LANES]>::try_from(list) else { continue };
+        let model: Model<Lanes> = robot.model().cast();
+        let poses = [0, 1, 2, 3].map(|k| pose_numbers(four[k].pose()));
+        let x: Vec<Lanes> = (0..12).map(|i| lanes(std::array::from_fn(|k| poses[k][i]))).collect();
+        let mut pos = Positions::seeded(&model, four[0].positions());
+        pos.X_WE = pose_of(&x);
+        seed_lanes(&four, &mut pos);
+        let found = stiffness_and_mass(&model, &plan, robot.mode(), 1, &mut pos);
+        for (k, posture) in four.iter().enumerate() {
+            let one: Vec<f64> = found.iter().map(|x| lane(*x, k)).collect();
+            assert_matrices(&one, &of(posture), 1e-12, robot.name());
+        }
+    }
+}
+
+#[test]
+fn dual_numbers_differentiate_stiffness_and_mass_by_parameters() {
+    for (robot, plan) in elastic_robots() {
+        let model = robot.model();
+        let posture = robot.home();
+        let values = model.numbers().parameters.clone();
+        for (k, parameter) in model.parameters().iter().enumerate().filter(|(_, p)| p.value != 0.0) {
+            let dual = |(i, v): (usize, &f64)| Dual::new(*v, f64::from(u8::from(i == k)));
+            let duals: Vec<Dual> = values.iter().enumerate().map(dual).collect();
+            let dual_model = model.with_parameters(&duals);
+            let mut pos = Positions::seeded(&dual_model, posture.positions());
+            let found = stiffness_and_mass(&dual_model, &plan, robot.mode(), 1, &mut pos);
+            let h = 1e-6 * parameter.value.abs();
+            let changed = |sign: f64| -> Option<Vec<f64>> {
+                let mut v = values.clone();
+                v[k] += sign * h;
+                let other = model.with_parameters(&v);
+                let mut pos = inverse(&other, posture.pose(), posture.mode()).ok()?.positions().clone();
+                Some(stiffness_and_mass(&other, &plan, robot.mode(), 0, &mut pos))
+            };
+            let (Some(a), Some(b)) = (changed(1.0), changed(-1.0)) else { continue };
+            // In units of the parameter, so that differences of large entries lose what their rounding says.
+            let differences: Vec<f64> = a.iter().zip(&b).map(|(x, y)| (x - y) / (2.0 * h) * parameter.value).collect();
+            let slopes: Vec<f64> = found.iter().map(|d| d.eps * parameter.value).collect();
+            let sizes: Vec<f64> = found.iter().map(|d| d.re).collect();
+            let half = sizes.len() / 2;
+            for (i, (s, d)) in slopes.iter().zip(&differences).enumerate() {
+                let part = if i < half { &sizes[..half] } else { &sizes[half..] };
+                let largest = part.iter().fold(0.0_f64, |m, x| m.max(x.abs()));
+                assert!(
+                    (s - d).abs() <= 1e-8 * largest + 1e-6 * d.abs(),
+                    "{} by {} {i}: {s} {d}",
+                    robot.name(),
+                    parameter.name
+                );
+            }
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-const FLOORS: [(&str, u8); 10] = [
+const FLOORS: [(&str, u8); 11] = [
     ("scalar", 0),
     ("spatial", 1),
     ("linalg", 1),
@@ -11,8 +11,9 @@ const FLOORS: [(&str, u8); 10] = [
     ("kinematics", 4),
     ("dynamics", 5),
     ("trajectory", 6),
-    ("analysis", 6),
-    ("simulation", 7),
+    ("elastodynamics", 6),
+    ("analysis", 7),
+    ("simulation", 8),
 ];
 
 fn floor(module: &str) -> Option<u8> {

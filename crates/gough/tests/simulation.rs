@@ -263,7 +263,7 @@ fn coordinates_that_follow_keep_the_loops_closed() {
     let n = robot.model().topology().platform.independent.len();
     let law = springs(2000.0, rest);
     let options = Options { method: Method::Adaptive { tolerance: 1e-8 }, every: 0.02, ..Options::lasting(0.1) };
-    let found = simulate(robot.model(), robot.mode(), (&rest, &vec![0.1; n]), &law, &options, &mut |_| true);
+    let found = simulate(robot.model(), robot.mode(), (&rest, &vec![0.1; n]), &law, &options, &mut |_: &Instant| true);
     match found {
         Ok(summary) => {
             assert_eq!(summary.stop, Stop::End, "{}", summary.stop);
@@ -279,7 +279,7 @@ fn wrong_questions_are_refused() {
     let robot = robot("five-bar");
     let from = *robot.home().pose();
     let ask = |options: Options, law: &Law, t_r: &[f64]| {
-        simulate(robot.model(), robot.mode(), (&from, t_r), law, &options, &mut |_| true).unwrap_err()
+        simulate(robot.model(), robot.mode(), (&from, t_r), law, &options, &mut |_: &Instant| true).unwrap_err()
     };
     let good = Options::lasting(1.0);
     let rest = [0.0, 0.0];
@@ -307,6 +307,7 @@ fn wrong_questions_are_refused() {
     let open = compile("redundant", &common::text("redundant"));
     let n = open.model().topology().platform.independent.len();
     let start = (open.home().pose(), &vec![0.0; n][..]);
-    let refused = simulate(open.model(), open.mode(), start, &Law::Free, &Options::lasting(1.0), &mut |_| true);
+    let refused =
+        simulate(open.model(), open.mode(), start, &Law::Free, &Options::lasting(1.0), &mut |_: &Instant| true);
     assert!(matches!(refused, Err(SetupError::OpenJoints(_))), "{refused:?}");
 }

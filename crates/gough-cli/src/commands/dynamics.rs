@@ -1,18 +1,26 @@
 //! `gough idm` and `gough ddm`: efforts from motion, motion from efforts.
 
 use crate::ask::{self, Subject};
+use crate::batch;
 use crate::commands::motion::components;
 use crate::commands::singularities::one_mode;
 use crate::commands::trajectory::{self, Along};
 use crate::failure::{Failure, error_json};
+use crate::loads;
 use crate::output::Output;
 use crate::states::{self, State, component_names, joint_text, pose_json, pose_text};
 use clap::Args;
 use gough::Robot;
-use gough::dynamics::{InverseDynamics, direct_dynamics, inverse_dynamics, platform_model};
+use gough::analysis::singularity::singularities;
+use gough::dynamics::{
+    Conditions, Derivatives, InverseDynamics, Reactions, RobotModel, Share, Sign, active_model, direct_derivatives,
+    direct_dynamics_under, inverse_derivatives, inverse_dynamics_under, joint_reactions, platform_model,
+};
 use gough::kinematics::motion::Motion;
-use gough::kinematics::{Posture, SolveError, WorkingMode, inverse_given};
+use gough::kinematics::{Kind, Posture, SolveError, WorkingMode, inverse_given};
+use gough::linalg::small::Dense;
 use gough::model::CoordId;
+use gough::spatial::Wrench;
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 use std::path::PathBuf;
@@ -35,6 +43,18 @@ pub struct Question {
     /// Working mode, such as --mode=+-+; by default that of the file
     #[arg(long, value_name = "MODE", allow_hyphen_values = true)]
     mode: Option<String>,
+    /// What the platform carries, in its own frame: mass=2.5,com=0:0:0.05,ixx=.. (inertia at the centre of mass)
+    #[arg(long, value_name = "MASS", allow_hyphen_values = true)]
+    payload: Option<String>,
+    /// Wrench from outside on the platform, at its origin, in world axes: fx=10,fz=-5,mz=0.2
+    #[arg(long, value_name = "COMPONENTS", allow_hyphen_values = true)]
+    wrench: Option<String>,
+    /// Wrench from outside on a body, at the origin of its frame, in world axes: BODY:fx=10,mz=0.2; may be repeated
+    #[arg(long, value_name = "BODY:COMPONENTS", allow_hyphen_values = true)]
+    load: Vec<String>,
+    /// Smooth the direction of friction over this rate, rad/s or m/s: sign(v) becomes v / sqrt(v^2 + width^2)
+    #[arg(long, value_name = "WIDTH")]
+    friction_width: Option<f64>,
     #[command(flatten)]
     pub output: Output,
 }
@@ -46,6 +66,16 @@ pub struct Inverse {
     /// Platform acceleration, as the twist
     #[arg(long, value_name = "COMPONENTS", requires = "pose", allow_hyphen_values = true)]
     acceleration: Option<String>,
+    /// Forces in all joints and closures too
+    #[arg(long)]
+    reactions: bool,
+    /// How redundant drives share: shortest, weights=1:2:1:1 (least sum of w tau^2), limits (`effort` of each drive), or
+    /// limits=-5:5 for all drives
+    #[arg(long, value_name = "HOW", default_value = "shortest", allow_hyphen_values = true)]
+    share: String,
+    /// Derivatives of the efforts by pose, twist, acceleration and the parameters of the file
+    #[arg(long, requires = "pose")]
+    derivatives: bool,
     #[command(flatten)]
     along: Along,
 }
@@ -57,9 +87,15 @@ pub struct Direct {
     /// Efforts of the drives by joint: q11=1.5,q21=-0.2; what is left out is zero
     #[arg(long, value_name = "EFFORTS", requires = "pose", allow_hyphen_values = true)]
     efforts: Option<String>,
-    /// Inertia matrix and bias vector on the platform's own components
+    /// Inertia matrix and bias vector on the platform's own components, and on the active joints
     #[arg(long, requires = "pose")]
     matrices: bool,
+    /// Let the friction of all joints act
+    #[arg(long)]
+    friction: bool,
+    /// Derivatives of the acceleration by pose, twist, efforts and the parameters of the file
+    #[arg(long, requires = "pose")]
+    derivatives: bool,
 }
 
 /// Actuator efforts.
@@ -68,15 +104,37 @@ pub fn idm(arguments: &Inverse) -> Result<(), Failure> {
     let answer = || {
         if let Some(path) = &arguments.along.trajectory {
             let mode = one_mode(&robot, arguments.question.mode.as_deref())?;
-            return trajectory::run(&robot, &mode, path, &arguments.along, &arguments.question.output);
+            let wrench = arguments.question.wrench.as_deref();
+            let load =
+                wrench.map_or(Ok(Wrench::zero()), |w| loads::on_platform(robot.model(), w).map(|(_, load)| load))?;
+            return trajectory::run(&robot, &mode, path, &arguments.along, load, &arguments.question.output);
         }
         let acceleration = optional(&robot, arguments.acceleration.as_deref(), "--acceleration")?;
+        let mut conditions = conditions(&robot, &arguments.question)?;
+        conditions.share = share(&robot, &arguments.share)?;
         let one = |state: &State, mode: &WorkingMode| -> Result<(Value, String), SolveError> {
-            let posture = inverse_given(robot.model(), &state.pose, mode, &state.given)?;
-            let rest = vec![0.0; component_names(robot.model()).len()];
+            let model = robot.model();
+            let posture = inverse_given(model, &state.pose, mode, &state.given)?;
+            let rest = vec![0.0; component_names(model).len()];
             let twist = state.twist.as_ref().unwrap_or(&rest);
-            let found = inverse_dynamics(robot.model(), &posture, twist, state.acceleration.as_ref().unwrap_or(&rest))?;
-            Ok((efforts_json(&robot, &posture, &found), efforts_text(&robot, &posture, &found)))
+            let acceleration = state.acceleration.as_ref().unwrap_or(&rest);
+            let found = inverse_dynamics_under(model, &posture, twist, acceleration, &conditions)?;
+            let mut document = efforts_json(&robot, &posture, &found);
+            let mut text = efforts_text(&robot, &posture, &found);
+            if arguments.reactions {
+                let plain = Conditions { friction: None, ..conditions.clone() };
+                let all = joint_reactions(model, &posture, twist, acceleration, &plain)?;
+                document["reactions"] = reactions_json(&robot, &all);
+                text += &reactions_text(&robot, &all);
+            }
+            if arguments.derivatives {
+                let plain = Conditions { friction: None, ..conditions.clone() };
+                let d = inverse_derivatives(model, &posture, twist, acceleration, &plain)?;
+                document["derivatives"] = derivatives_json(&robot, &d, "acceleration");
+                let rows: Vec<String> = model.topology().active_names().iter().map(|n| format!("tau_{n}")).collect();
+                text += &derivatives_text(&robot, &d, "acceleration", &rows);
+            }
+            Ok((document, text))
         };
         answer_all(&robot, &arguments.question, acceleration, None, &one)
     };
@@ -89,24 +147,38 @@ pub fn ddm(arguments: &Direct) -> Result<(), Failure> {
     let answer = || {
         let efforts = arguments.efforts.as_deref().map(|e| efforts(&robot, e)).transpose()?;
         let zero = vec![0.0; robot.model().topology().active.len()];
+        let mut conditions = conditions(&robot, &arguments.question)?;
+        if arguments.friction {
+            conditions.friction = Some(conditions.friction.unwrap_or_default());
+        }
         let one = |state: &State, mode: &WorkingMode| -> Result<(Value, String), SolveError> {
-            let posture = inverse_given(robot.model(), &state.pose, mode, &state.given)?;
-            let rest = vec![0.0; component_names(robot.model()).len()];
+            let model = robot.model();
+            let posture = inverse_given(model, &state.pose, mode, &state.given)?;
+            let rest = vec![0.0; component_names(model).len()];
             let twist = state.twist.as_ref().unwrap_or(&rest);
             let tau = state.efforts.as_ref().unwrap_or(&zero);
-            let (acceleration, motion) = direct_dynamics(robot.model(), &posture, twist, tau)?;
+            let (acceleration, motion) = direct_dynamics_under(model, &posture, twist, tau, &conditions)?;
             let mut document = accelerations_json(&robot, &posture, &acceleration, &motion);
             let mut text = accelerations_text(&robot, &posture, &acceleration, &motion);
             if arguments.matrices {
-                let m = platform_model(robot.model(), &posture, twist)?;
-                let rows: Vec<&[f64]> = m.M.data.chunks(m.M.cols.max(1)).collect();
-                document["M"] = json!(rows);
-                document["c"] = json!(m.c);
-                let _ = writeln!(text, "\nM td_r + c = J_inv^T tau on {}", component_names(robot.model()).join(" "));
-                for (row, c) in rows.iter().zip(&m.c) {
-                    let entries: String = row.iter().map(|x| format!("{x:>14.6}")).collect();
-                    let _ = writeln!(text, "  {entries}   |{c:>14.6}");
+                let names = component_names(model).join(" ");
+                let on_platform = platform_model(model, &posture, twist, &conditions)?;
+                (document["M"], document["c"]) = matrices_json(&on_platform);
+                text += &matrices_text(&format!("M td_r + c = J_inv^T tau on {names}"), &on_platform);
+                match active_model(model, &posture, twist, &conditions) {
+                    Ok(on_joints) => {
+                        (document["M_active"], document["c_active"]) = matrices_json(&on_joints);
+                        text += &matrices_text("M qdd_a + c = tau on the active joints", &on_joints);
+                    }
+                    Err(SolveError::Redundant) => text += "\nno model on the active joints: drives are redundant\n",
+                    Err(why) => return Err(why),
                 }
+            }
+            if arguments.derivatives {
+                let d = direct_derivatives(model, &posture, twist, tau, &conditions)?;
+                document["derivatives"] = derivatives_json(&robot, &d, "efforts");
+                let rows: Vec<String> = component_names(model).iter().map(|n| format!("a_{n}")).collect();
+                text += &derivatives_text(&robot, &d, "efforts", &rows);
             }
             Ok((document, text))
         };
@@ -115,11 +187,79 @@ pub fn ddm(arguments: &Direct) -> Result<(), Failure> {
     answer().map_err(|why: Failure| why.of(&robot.model().topology().name))
 }
 
+fn matrices_json(m: &RobotModel) -> (Value, Value) {
+    let rows: Vec<&[f64]> = m.M.data.chunks(m.M.cols.max(1)).collect();
+    (json!(rows), json!(m.c))
+}
+
+fn matrices_text(title: &str, m: &RobotModel) -> String {
+    let mut text = format!("\n{title}\n");
+    for (row, c) in m.M.data.chunks(m.M.cols.max(1)).zip(&m.c) {
+        let entries: String = row.iter().map(|x| format!("{x:>14.6}")).collect();
+        let _ = writeln!(text, "  {entries}   |{c:>14.6}");
+    }
+    text
+}
+
 fn load(question: &Question) -> Result<Robot, Failure> {
     if let Some(states) = &question.states {
         question.output.spares(states, "the states file")?;
     }
-    question.subject.load(&question.output)
+    let robot = question.subject.load(&question.output)?;
+    match &question.payload {
+        Some(text) => Ok(robot.carrying(loads::payload(text)?)),
+        None => Ok(robot),
+    }
+}
+
+/// Loads and friction of the question.
+fn conditions(robot: &Robot, question: &Question) -> Result<Conditions, Failure> {
+    let mut loads = Vec::new();
+    if let Some(text) = &question.wrench {
+        loads.push(loads::on_platform(robot.model(), text)?);
+    }
+    for text in &question.load {
+        loads.push(loads::on_body(robot.model(), text)?);
+    }
+    let friction = match question.friction_width {
+        Some(width) if !(width > 0.0 && width.is_finite()) => {
+            return Err(Failure::Usage(format!("--friction-width is {width}, not a positive rate")));
+        }
+        width => width.map(Sign::Smooth),
+    };
+    Ok(Conditions { loads, friction, share: Share::Shortest })
+}
+
+/// `--share`: how redundant drives share.
+fn share(robot: &Robot, text: &str) -> Result<Share, Failure> {
+    let usage = |why: String| Failure::Usage(format!("--share: {why}"));
+    let t = robot.model().topology();
+    let numbers = |list: &str| -> Result<Vec<f64>, Failure> {
+        let one = |x: &str| x.trim().parse::<f64>().ok().filter(|x| x.is_finite());
+        list.split(':').map(|x| one(x).ok_or_else(|| usage(format!("`{x}` is not a number")))).collect()
+    };
+    if text == "shortest" {
+        return Ok(Share::Shortest);
+    }
+    if text == "limits" {
+        let limits = loads::effort_limits(robot.model()).map_err(usage)?;
+        return Ok(Share::Within(limits.into_iter().map(|x| [-x, x]).collect()));
+    }
+    if let Some(list) = text.strip_prefix("limits=") {
+        return match numbers(list)?.as_slice() {
+            [low, high] if low < high => Ok(Share::Within(vec![[*low, *high]; t.active.len()])),
+            _ => Err(usage("limits are lowest:highest, such as limits=-5:5".to_owned())),
+        };
+    }
+    if let Some(list) = text.strip_prefix("weights=") {
+        let weights = numbers(list)?;
+        if weights.len() != t.active.len() || weights.iter().any(|w| *w <= 0.0) {
+            let names = t.active_names().join(", ");
+            return Err(usage(format!("{} positive weights are needed, one per drive ({names})", t.active.len())));
+        }
+        return Ok(Share::Weighted(weights));
+    }
+    Err(usage(format!("`{text}` is none of shortest, weights=.., limits, limits=low:high")))
 }
 
 fn optional(robot: &Robot, text: Option<&str>, option: &str) -> Result<Option<Vec<f64>>, Failure> {
@@ -147,7 +287,7 @@ pub fn efforts(robot: &Robot, text: &str) -> Result<Vec<f64>, Failure> {
     Ok(list.into_iter().map(|x| x.unwrap_or(0.0)).collect())
 }
 
-type One<'a> = &'a dyn Fn(&State, &WorkingMode) -> Result<(Value, String), SolveError>;
+type One<'a> = &'a (dyn Fn(&State, &WorkingMode) -> Result<(Value, String), SolveError> + Sync);
 
 /// One state, or those of a file.
 fn answer_all(
@@ -172,37 +312,28 @@ fn answer_all(
     let Some(path) = &question.states else {
         return Err(Failure::Usage("give --pose or --states".to_owned()));
     };
-    let (mut answered, mut misuse) = (0, false);
-    let (mut answers, mut texts) = (Vec::new(), String::new());
-    for (i, state) in states::read(model, path)?.into_iter().enumerate() {
+    let head = json!({
+        "robot": t.name,
+        "active_joints": t.active_names(),
+        "passive_joints": t.passive_names(),
+    });
+    let answer = |i: usize, state: Result<State, String>| {
         let found = state.map_err(|reason| SolveError::NotAPose { reason }).and_then(|s| one(&s, &mode));
         match found {
-            Ok((document, text)) => {
-                answered += 1;
-                let _ = writeln!(texts, "state {}\n{text}", i + 1);
-                answers.push(document);
-            }
+            Ok((document, text)) => batch::Answer {
+                text: if question.output.json { document.to_string() } else { format!("state {}\n{text}\n", i + 1) },
+                refused: false,
+                misuse: false,
+            },
             Err(e) => {
-                misuse |= e.is_misuse();
-                let _ = writeln!(texts, "state {}\n{e}\n", i + 1);
-                answers.push(error_json(e.kind(), &e.to_string()));
+                let document = || error_json(e.kind(), &e.to_string()).to_string();
+                let text = || format!("state {}\n{e}\n\n", i + 1);
+                let text = if question.output.json { document() } else { text() };
+                batch::Answer { text, refused: true, misuse: e.is_misuse() }
             }
         }
-    }
-    let refused = answers.len() - answered;
-    let document = || {
-        json!({
-            "robot": t.name,
-            "active_joints": t.active_names(),
-            "passive_joints": t.passive_names(),
-            "states": answers,
-        })
     };
-    question.output.give(document, || texts)?;
-    if refused > 0 {
-        eprintln!("{refused} of {} states have no answer", answered + refused);
-    }
-    if answered == 0 { Err(Failure::Silent(if misuse { 2 } else { 1 })) } else { Ok(()) }
+    batch::run(states::stream(model, path)?, &head, &question.output, &answer)
 }
 
 fn efforts_json(robot: &Robot, posture: &Posture, found: &InverseDynamics) -> Value {
@@ -224,8 +355,110 @@ fn efforts_json(robot: &Robot, posture: &Posture, found: &InverseDynamics) -> Va
         "kinetic_energy_rotors": found.kinetic_energy_rotors,
         "potential_energy": found.potential_energy,
         "ground_wrench_on_robot": found.ground_wrench.to_array(),
+        "condition": found.condition,
+        "near_singularities": near(robot, posture, found.condition),
+        "internal_load": found.internal.as_ref().map(|i| &i.load),
+        "null_space": found.internal.as_ref().map(|i| &i.null_space),
         "working_mode": posture.mode().name(t),
     })
+}
+
+/// From this condition on efforts are told together with the singularity that is near.
+const POOR: f64 = 100.0;
+
+/// Singularities that make efforts large, by name, where the condition is poor.
+fn near(robot: &Robot, posture: &Posture, condition: f64) -> Vec<Value> {
+    if condition < POOR {
+        return Vec::new();
+    }
+    let report = singularities(robot.model(), posture);
+    let blamed = report.list.iter().filter(|s| matches!(s.kind, Kind::Type2 | Kind::Lpjts) && s.sigma < 5.0 / POOR);
+    blamed.map(|s| json!({ "kind": s.kind.word(), "leg": s.leg, "sigma": s.sigma, "distance": s.distance })).collect()
+}
+
+fn wrench_text(wrench: &Wrench<f64>) -> String {
+    let number = |x: f64| format!("{x:>12.5}");
+    wrench.to_array().map(number).join("")
+}
+
+fn reactions_json(robot: &Robot, all: &Reactions) -> Value {
+    let t = robot.model().topology();
+    let joints = t.bodies.iter().map(|(b, body)| json!({ "body": body.name, "wrench": all.bodies[b].to_array() }));
+    let closures = t.closures.iter().filter(|(_, c)| !c.tool).map(|(c, closure)| {
+        let through = &all.closures[c];
+        let rows = closure.joint.rows();
+        json!({
+            "closure": closure.name,
+            "leg": t.legs[closure.leg].name,
+            "point": [through.point.x, through.point.y, through.point.z],
+            "wrench": through.wrench.to_array(),
+            "multipliers": through.multipliers[..rows],
+        })
+    });
+    json!({
+        "joints": joints.collect::<Vec<_>>(),
+        "closures": closures.collect::<Vec<_>>(),
+        "determined": all.determined,
+    })
+}
+
+fn reactions_text(robot: &Robot, all: &Reactions) -> String {
+    let t = robot.model().topology();
+    let mut out =
+        String::from("\nforces in the joints, N and N m, world axes: from what a body stands on, at its frame\n");
+    let head: String = ["fx", "fy", "fz", "mx", "my", "mz"].iter().map(|n| format!("{n:>12}")).collect();
+    let _ = writeln!(out, "{:24}{head}", "body");
+    for (b, body) in t.bodies.iter() {
+        let _ = writeln!(out, "{:24}{}", body.name, wrench_text(&all.bodies[b]));
+    }
+    let _ = writeln!(out, "{:24}{head}", "closure, first on second");
+    for (c, closure) in t.closures.iter().filter(|(_, c)| !c.tool) {
+        let _ = writeln!(out, "{:24}{}", closure.name, wrench_text(&all.closures[c].wrench));
+    }
+    if !all.determined {
+        out +=
+            "the robot is over-constrained: of all forces that hold it, those with the shortest list of multipliers\n";
+    }
+    out
+}
+
+fn derivatives_json(robot: &Robot, d: &Derivatives, given: &str) -> Value {
+    let rows = |m: &Dense<f64>| json!(m.data.chunks(m.cols.max(1)).take(m.rows).collect::<Vec<_>>());
+    let model = robot.model();
+    let parameters: serde_json::Map<String, Value> = model
+        .parameters()
+        .iter()
+        .enumerate()
+        .map(|(k, p)| {
+            let column: Vec<f64> = (0..d.parameters.rows).map(|i| d.parameters.at(i, k)).collect();
+            (p.name.clone(), json!(column))
+        })
+        .collect();
+    json!({ "pose": rows(&d.pose), "twist": rows(&d.twist), given: rows(&d.given), "parameters": parameters })
+}
+
+fn derivatives_text(robot: &Robot, d: &Derivatives, given: &str, rows: &[String]) -> String {
+    let model = robot.model();
+    let parts: Vec<String> = component_names(model).iter().map(|n| (*n).to_owned()).collect();
+    let drives: Vec<String> = model.topology().active_names().iter().map(|n| format!("tau_{n}")).collect();
+    let named: Vec<String> = model.parameters().iter().map(|p| p.name.clone()).collect();
+    let columns = if given == "efforts" { &drives } else { &parts };
+    let mut out = String::new();
+    for (what, m, names) in [
+        ("pose", &d.pose, &parts),
+        ("twist", &d.twist, &parts),
+        (given, &d.given, columns),
+        ("parameters", &d.parameters, &named),
+    ] {
+        let _ = writeln!(out, "\nderivatives by {what}");
+        let head: String = rows.iter().map(|n| format!("{n:>16}")).collect();
+        let _ = writeln!(out, "{:12}{head}", "");
+        for (k, name) in names.iter().enumerate() {
+            let entries: String = (0..m.rows).map(|i| format!("{:>16.6}", m.at(i, k))).collect();
+            let _ = writeln!(out, "{name:12}{entries}");
+        }
+    }
+    out
 }
 
 fn efforts_text(robot: &Robot, posture: &Posture, found: &InverseDynamics) -> String {
@@ -247,6 +480,19 @@ fn efforts_text(robot: &Robot, posture: &Posture, found: &InverseDynamics) -> St
         "\nkinetic energy {:.6} J, of rotors {:.6} J, potential energy {:.6} J",
         found.kinetic_energy, found.kinetic_energy_rotors, found.potential_energy
     );
+    if let Some(internal) = &found.internal {
+        let list = |x: &[f64]| x.iter().map(|x| format!("{x:.6}")).collect::<Vec<_>>().join(", ");
+        let _ = writeln!(out, "internal load, which moves nothing: {}", list(&internal.load));
+        for v in &internal.null_space {
+            let _ = writeln!(out, "null space: {}", list(v));
+        }
+    }
+    if found.condition >= POOR {
+        let names = near(robot, posture, found.condition);
+        let names: Vec<&str> = names.iter().filter_map(|n| n["kind"].as_str()).collect();
+        let near = if names.is_empty() { String::new() } else { format!(", near a singularity: {}", names.join(", ")) };
+        let _ = writeln!(out, "condition {:.3e}{near}: errors of the model grow so in the efforts", found.condition);
+    }
     let w = found.ground_wrench;
     let _ = writeln!(
         out,

@@ -1,6 +1,7 @@
 //! `gough map`.
 
 use crate::ask::{Subject, assignments};
+use crate::commands::frequencies::Drives;
 use crate::commands::singularities::one_mode;
 use crate::failure::Failure;
 use crate::output::{Output, spares, write_whole};
@@ -8,8 +9,9 @@ use crate::plot::{self, Axis, Chart, Field, Picture, Scale, Series, Style};
 use crate::region;
 use clap::Args;
 use gough::Robot;
-use gough::analysis::Region;
-use gough::analysis::map::{Map, QUANTITIES, Quantity, drive_stiffness, map};
+use gough::analysis::map::{Map, QUANTITIES, Quantity, drive_stiffness, frequency_number, map};
+use gough::analysis::{FrequencyOf, Region};
+use gough::elastodynamics::Vibration;
 use gough::kinematics::WorkingMode;
 use serde_json::{Value, json};
 use std::fmt::Write as _;
@@ -23,7 +25,7 @@ pub struct Arguments {
     #[command(flatten)]
     subject: Subject,
     /// What to map: reachable, modes, aspect, conditioning, manipulability, determinant, distance, distance-type1,
-    /// distance-type2, distance-lpjts, distance-constraint, amplification, effort, stiffness
+    /// distance-type2, distance-lpjts, distance-constraint, amplification, effort, stiffness, f1, f2, ..
     #[arg(long, value_name = "NAME")]
     quantity: String,
     /// One to three coordinates: x=-0.2:0.2,y=-0.2:0.2 or x=-0.2:0.2:101,..
@@ -41,6 +43,15 @@ pub struct Arguments {
     /// Wrench on the platform for `effort`: fx=10,fy=0,mz=1; what is left out is zero
     #[arg(long, value_name = "COMPONENTS", allow_hyphen_values = true)]
     wrench: Option<String>,
+    /// What the drives do while a natural frequency is mapped
+    #[arg(long, value_name = "WHAT", default_value = "elastic")]
+    actuators: Drives,
+    /// Follow the mode that is f1, f2, .. at the first node by its shape, over areas too (curves do unless --by-order)
+    #[arg(long, conflicts_with = "by_order")]
+    follow: bool,
+    /// Map the frequency that has this number at every node, on curves too (areas do unless --follow)
+    #[arg(long)]
+    by_order: bool,
     /// Draw it: FILE.svg or FILE.png (a curve over one coordinate, colours over two)
     #[arg(long, value_name = "FILE")]
     plot: Option<PathBuf>,
@@ -72,8 +83,16 @@ fn answer_for(robot: &Robot, arguments: &Arguments) -> Result<(), Failure> {
     }
     let stiffness = drive_stiffness(robot.model(), arguments.stiffness);
     let wrench = arguments.wrench.as_deref().map(|w| wrench(robot, w)).transpose()?;
-    let quantity =
+    let mut quantity =
         Quantity::named(&arguments.quantity, stiffness, wrench).map_err(|e| Failure::Usage(e.to_string()))?;
+    if let Quantity::Frequency(of) = &mut quantity {
+        *of = FrequencyOf { actuators: arguments.actuators.of(), followed: follows(&region, arguments), ..*of };
+        let v = Vibration::new(robot.model(), robot.home(), of.actuators)?;
+        if of.number > v.modes() {
+            let most = v.modes();
+            return Err(Failure::Usage(format!("--quantity f{}: the robot has {most} natural frequencies", of.number)));
+        }
+    }
     if arguments.plot.is_some() && region.spans().len() > 2 {
         return Err(Failure::Usage("--plot shows one or two coordinates; take --csv or --json for three".to_owned()));
     }
@@ -97,6 +116,12 @@ fn answer_for(robot: &Robot, arguments: &Arguments) -> Result<(), Failure> {
         return Err(Failure::Silent(1));
     }
     Ok(())
+}
+
+/// Whether a mode is followed by its shape. Over an area that has no unique outcome: around a pose with a double frequency
+/// two modes change places.
+fn follows(region: &Region, arguments: &Arguments) -> bool {
+    arguments.follow || (region.spans().len() == 1 && !arguments.by_order)
 }
 
 /// `fx=10,mz=1` in the platform's independent components.
@@ -154,6 +179,7 @@ fn unit(robot: &Robot, name: &str) -> &'static str {
         "effort" if slides == 0 => "N*m",
         "amplification" if slides == t.active.len() => "N/N",
         "amplification" if slides == 0 => "N*m/N",
+        name if frequency_number(name).is_some() => "Hz",
         _ => QUANTITIES.iter().find(|q| q.0 == name).map_or("", |q| q.1),
     }
 }
@@ -211,6 +237,12 @@ fn answer(robot: &Robot, mode: &WorkingMode, region: &Region, arguments: &Argume
         "refused": found.refused.iter().map(|(kind, n)| json!({ "kind": kind, "count": n })).collect::<Vec<_>>(),
         "complete": found.complete,
     });
+    if let Some(notes) = &found.frequencies {
+        let lowest = notes.lowest.map(|(hz, node)| json!({ "frequency_hz": hz, "at": region.point(node) }));
+        value["followed"] = json!(follows(region, arguments));
+        value["lowest"] = json!(lowest);
+        value["uncertain"] = json!(notes.uncertain);
+    }
     if let Some(size) = found.reachable {
         value["reachable"] = json!(size);
         value["aspects"] = json!(found.aspects);
@@ -240,6 +272,18 @@ fn text(robot: &Robot, mode: &WorkingMode, region: &Region, arguments: &Argument
         let parts = region.spans().iter().zip(&point);
         parts.map(|(s, x)| format!("{} = {x:.6}", region::name(robot, s.coordinate))).collect::<Vec<_>>().join(", ")
     };
+    if let Some(notes) = &found.frequencies {
+        if let Some((hz, node)) = notes.lowest {
+            let _ = writeln!(out, "lowest of all modes {hz:.6} Hz  at {}", at(node));
+        }
+        if notes.uncertain > 0 {
+            let _ = writeln!(
+                out,
+                "{} nodes where no mode was like that of the neighbour; take smaller steps",
+                notes.uncertain
+            );
+        }
+    }
     if let Some(size) = found.reachable {
         let what = ["length", "area", "volume"][region.spans().len() - 1];
         let _ = writeln!(out, "reachable {what}  {size:.6}");

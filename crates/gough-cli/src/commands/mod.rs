@@ -2,6 +2,7 @@
 
 pub mod check;
 pub mod dynamics;
+pub mod frequencies;
 pub mod kinematics;
 pub mod map;
 pub mod motion;

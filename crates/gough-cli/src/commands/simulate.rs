@@ -6,6 +6,7 @@ use crate::commands::motion::components;
 use crate::commands::singularities::one_mode;
 use crate::commands::trajectory::effort_label;
 use crate::failure::Failure;
+use crate::loads;
 use crate::output::{Output, spares, write_whole};
 use crate::plot::{self, Chart, Series, Style};
 use crate::sheet;
@@ -18,7 +19,8 @@ use gough::kinematics::WorkingMode;
 use gough::kinematics::platform::coordinates;
 use gough::model::Model;
 use gough::simulation::{
-    Controller, EffortTable, Feedback, Gains, Instant, Law, Method, Noise, Options, SetupError, Summary, simulate,
+    Controller, EffortTable, Feedback, Gains, Instant, Law, Method, Noise, Observer, Options, SetupError, Summary,
+    simulate,
 };
 use gough::spatial::Pose;
 use gough::spatial::orientation::to_quaternion;
@@ -60,6 +62,7 @@ enum Show {
 }
 
 #[derive(Args)]
+#[allow(clippy::struct_excessive_bools)] // switches of the command line
 pub struct Arguments {
     #[command(flatten)]
     subject: Subject,
@@ -102,6 +105,16 @@ pub struct Arguments {
     /// Normal noise of what the controller measures, and a seed: position=1e-5,rate=1e-3,seed=7; needs --period
     #[arg(long, value_name = "NOISE", requires = "period", allow_hyphen_values = true)]
     noise: Option<String>,
+    /// What the platform carries, in its own frame: mass=2.5,com=0:0:0.05,ixx=.. (inertia at the centre of mass); the
+    /// controller knows of it
+    #[arg(long, value_name = "MASS", allow_hyphen_values = true)]
+    payload: Option<String>,
+    /// The controller does not know of the payload
+    #[arg(long, requires = "payload", requires = "controller")]
+    hidden_payload: bool,
+    /// Wrench from outside on the platform, at its origin, in world axes: fx=10,fz=-5,mz=0.2
+    #[arg(long, value_name = "COMPONENTS", allow_hyphen_values = true)]
+    wrench: Option<String>,
     /// Friction of the joints, its sign smoothed over this rate (1e-3 rad/s or m/s unless given)
     #[arg(long, value_name = "WIDTH", num_args = 0..=1, require_equals = true, default_missing_value = "1e-3")]
     friction: Option<f64>,
@@ -147,8 +160,13 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
             file.as_ref().map_or(Ok(()), |file| spares(file, option, input, "a file that is read"))?;
         }
     }
-    let robot = arguments.subject.load(&arguments.output)?;
-    answer(&robot, arguments).map_err(|why| why.of(&robot.model().topology().name))
+    let plain = arguments.subject.load(&arguments.output)?;
+    let robot = match &arguments.payload {
+        Some(text) => plain.clone().carrying(loads::payload(text)?),
+        None => plain.clone(),
+    };
+    answer(&robot, if arguments.hidden_payload { &plain } else { &robot }, arguments)
+        .map_err(|why| why.of(&robot.model().topology().name))
 }
 
 /// A simulation that was run.
@@ -160,26 +178,25 @@ struct Done {
     rates: Option<&'static str>,
 }
 
-fn answer(robot: &Robot, arguments: &Arguments) -> Result<(), Failure> {
+/// `known` is the robot as its controller knows it.
+fn answer(robot: &Robot, known: &Robot, arguments: &Arguments) -> Result<(), Failure> {
     let mode = one_mode(robot, arguments.mode.as_deref())?;
     let model = robot.model();
     let from = arguments.from.as_deref().map_or(Ok(*robot.home().pose()), |p| pose(model, p, "--from"))?;
     let rest = vec![0.0; model.topology().platform.independent.len()];
     let twist = arguments.twist.as_deref().map_or(Ok(rest), |t| components(robot, t, "--twist"))?;
-    let options = options(arguments)?;
-    let (law, rates) = law(robot, &mode, &from, &options, arguments)?;
+    let mut options = options(arguments)?;
+    if let Some(text) = &arguments.wrench {
+        options.load = loads::on_platform(model, text)?.1;
+    }
+    let (law, rates) = law(known, &mode, &from, &options, arguments)?;
     if arguments.show == Show::Error && !matches!(law, Law::Controller(_)) {
         return Err(Failure::Usage("--show error needs a controller".to_owned()));
     }
-    let mut instants = Vec::new();
-    let summary = with_progress(options.duration, |go_on| {
-        let mut record = |i: &Instant| {
-            instants.push(i.clone());
-            go_on(i.t)
-        };
-        simulate(model, &mode, (&from, &twist), &law, &options, &mut record)
-    })
-    .map_err(refused)?;
+    let mut audience = Audience::new(options.duration);
+    let summary = simulate(model, &mode, (&from, &twist), &law, &options, &mut audience);
+    audience.bar.finish_and_clear();
+    let (summary, instants) = (summary.map_err(refused)?, audience.instants);
     let trajectory = if let Law::Controller(c) = law { Some(c.trajectory) } else { None };
     let done = Done { mode, summary, instants, trajectory, rates };
     if let Some(file) = &arguments.csv {
@@ -265,7 +282,10 @@ fn law(
         Kind::PlatformPd => Feedback::PlatformPd,
         Kind::ComputedTorque => Feedback::ComputedTorque,
     };
-    let believed = arguments.perturb.as_deref().map(|p| perturbed(robot.model(), p)).transpose()?;
+    let believed = match &arguments.perturb {
+        Some(text) => Some(perturbed(robot.model(), text)?),
+        None => arguments.hidden_payload.then(|| robot.model().clone()),
+    };
     let controller = Controller { feedback, gains, trajectory, believed, friction: options.friction };
     Ok((Law::Controller(Box::new(controller)), rates))
 }
@@ -320,25 +340,42 @@ fn perturbed(model: &Model<f64>, text: &str) -> Result<Model<f64>, Failure> {
     Ok(model.with_scaled_inertias(|| 1.0 + share * (2.0 * random.random::<f64>() - 1.0)))
 }
 
-/// Run with a progress bar on a terminal; Ctrl-C ends the motion and keeps what is done.
-fn with_progress<T>(duration: f64, run: impl FnOnce(&dyn Fn(f64) -> bool) -> T) -> T {
-    let stop = Arc::new(AtomicBool::new(false));
-    let flag = stop.clone();
-    let _ = ctrlc::set_handler(move || flag.store(true, Ordering::Relaxed));
-    let bar = if std::io::stderr().is_terminal() {
-        let style = indicatif::ProgressStyle::with_template("{bar:40} {percent:>3} %, {eta} left");
-        let bar = indicatif::ProgressBar::new(1000);
-        style.map_or(bar.clone(), |s| bar.with_style(s))
-    } else {
-        indicatif::ProgressBar::hidden()
-    };
-    let found = run(&|t| {
+/// Keeps the instants, shows a progress bar on a terminal, and ends the motion on Ctrl-C.
+struct Audience {
+    instants: Vec<Instant>,
+    duration: f64,
+    bar: indicatif::ProgressBar,
+    stop: Arc<AtomicBool>,
+}
+
+impl Audience {
+    fn new(duration: f64) -> Self {
+        let stop = Arc::new(AtomicBool::new(false));
+        let flag = stop.clone();
+        // A second handler in one process is refused; then Ctrl-C ends the program as usual.
+        let _ = ctrlc::set_handler(move || flag.store(true, Ordering::Relaxed));
+        let bar = if std::io::stderr().is_terminal() {
+            let style = indicatif::ProgressStyle::with_template("{bar:40} {percent:>3} %, {eta} left");
+            let bar = indicatif::ProgressBar::new(1000);
+            style.map_or(bar.clone(), |s| bar.with_style(s))
+        } else {
+            indicatif::ProgressBar::hidden()
+        };
+        Self { instants: Vec::new(), duration, bar, stop }
+    }
+}
+
+impl Observer for Audience {
+    fn record(&mut self, instant: &Instant) -> bool {
+        self.instants.push(instant.clone());
+        !self.stop.load(Ordering::Relaxed)
+    }
+
+    fn goes_on(&mut self, t: f64) -> bool {
         #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // between 0 and 1000
-        bar.set_position((1000.0 * t / duration).clamp(0.0, 1000.0) as u64);
-        !stop.load(Ordering::Relaxed)
-    });
-    bar.finish_and_clear();
-    found
+        self.bar.set_position((1000.0 * t / self.duration).clamp(0.0, 1000.0) as u64);
+        !self.stop.load(Ordering::Relaxed)
+    }
 }
 
 /// Distance from the trajectory: in metres and in radians.
@@ -372,6 +409,7 @@ fn document(robot: &Robot, done: &Done) -> Value {
             "potential_energy": i.energies[2],
             "work": i.work,
             "losses": i.losses,
+            "work_of_load": i.work_of_load,
         })
     };
     let mut document = json!({

@@ -8,7 +8,8 @@ use crate::sheet::{self, Motion};
 use clap::Args;
 use gough::Robot;
 use gough::kinematics::WorkingMode;
-use gough::trajectory::{Profile, Row, follow};
+use gough::spatial::Wrench;
+use gough::trajectory::{Profile, Row, follow_under};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -17,7 +18,12 @@ use std::path::{Path, PathBuf};
 pub struct Along {
     /// Efforts along a motion: CSV with columns t and platform coordinates (x, y, phi, ..) or active joints (q11, ..), rates
     /// (xd, wx, q11d, ..) and accelerations (xdd, wxd, q11dd, ..) if known
-    #[arg(long, group = "question", value_name = "FILE")]
+    #[arg(
+        long,
+        group = "question",
+        value_name = "FILE",
+        conflicts_with_all = ["load", "friction_width", "reactions", "share", "derivatives"]
+    )]
     pub trajectory: Option<PathBuf>,
     /// Look every so many seconds, not at the samples of the trajectory
     #[arg(long, value_name = "TIME", requires = "trajectory", allow_hyphen_values = true)]
@@ -31,7 +37,14 @@ pub struct Along {
 }
 
 /// Efforts along the motion of a file.
-pub fn run(robot: &Robot, mode: &WorkingMode, path: &Path, along: &Along, output: &Output) -> Result<(), Failure> {
+pub fn run(
+    robot: &Robot,
+    mode: &WorkingMode,
+    path: &Path,
+    along: &Along,
+    load: Wrench<f64>,
+    output: &Output,
+) -> Result<(), Failure> {
     output.spares(path, "the trajectory file")?;
     if let Some(file) = &along.plot {
         plot::check(file).map_err(|e| Failure::Usage(e.to_string()))?;
@@ -42,7 +55,7 @@ pub fn run(robot: &Robot, mode: &WorkingMode, path: &Path, along: &Along, output
     }
     let step = along.step.as_deref().map(|s| time(s, "--step")).transpose()?;
     let motion = sheet::trajectory(robot, mode, path)?;
-    let found = follow(robot.model(), mode, &motion.trajectory, step)
+    let found = follow_under(robot.model(), mode, &motion.trajectory, step, load)
         .map_err(|e| Failure::Usage(format!("{}: {e}", path.display())))?;
     if found.rows.is_empty()
         && let Some(refusal) = found.refusals.first()

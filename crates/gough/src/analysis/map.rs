@@ -1,8 +1,10 @@
 //! A scalar over a region of the workspace, on all cores.
 
+use super::frequency_map::{FrequencyNotes, FrequencyOf, frequencies};
 use super::probe::{Probe, determinant};
 use super::region::Region;
 use super::singularity::{Kind, singularities};
+use crate::elastodynamics::Actuators;
 use crate::kinematics::jacobians::{Orders, jacobians};
 use crate::kinematics::matrices::Matrices;
 use crate::kinematics::{SolveError, WorkingMode, inverse, working_modes};
@@ -36,10 +38,12 @@ pub enum Quantity {
     Effort(Vec<f64>),
     /// Lowest stiffness of the platform, angles at the length scale, from the stiffness of the drives.
     Stiffness(Vec<f64>),
+    /// A natural frequency, in Hz.
+    Frequency(FrequencyOf),
 }
 
 /// A quantity that maps offer: name, unit, description.
-pub const QUANTITIES: [(&str, &str, &str); 14] = [
+pub const QUANTITIES: [(&str, &str, &str); 15] = [
     ("reachable", "", "1 where the pose can be reached; area or volume, and that of the largest aspect"),
     ("modes", "", "number of working modes that reach the pose"),
     ("aspect", "", "connected singularity-free regions, numbered from the largest"),
@@ -54,6 +58,7 @@ pub const QUANTITIES: [(&str, &str, &str); 14] = [
     ("amplification", "N/N or N*m/N", "largest effort of a drive for a unit force on the platform"),
     ("effort", "N or N*m", "largest effort of a drive under the wrench of --wrench"),
     ("stiffness", "N/m", "lowest stiffness of the platform from the stiffness of the drives"),
+    ("f1", "Hz", "lowest natural frequency; f2, f3, .. the next"),
 ];
 
 impl Quantity {
@@ -74,9 +79,19 @@ impl Quantity {
             "amplification" => Self::Amplification,
             "effort" => Self::Effort(wrench.ok_or(MapError::NoWrench)?),
             "stiffness" => Self::Stiffness(stiffness.ok_or(MapError::NoStiffness)?),
-            _ => return Err(MapError::UnknownQuantity(name.to_owned())),
+            _ => match frequency_number(name) {
+                Some(number) => {
+                    Self::Frequency(FrequencyOf { number, actuators: Actuators::default(), followed: true })
+                }
+                None => return Err(MapError::UnknownQuantity(name.to_owned())),
+            },
         })
     }
+}
+
+/// `f3` is the third natural frequency.
+pub fn frequency_number(name: &str) -> Option<usize> {
+    name.strip_prefix('f')?.parse().ok().filter(|n| (1..=1000).contains(n))
 }
 
 /// Why there is no map.
@@ -123,6 +138,8 @@ pub struct Map {
     pub reachable: Option<f64>,
     /// The same of each aspect, largest first.
     pub aspects: Vec<f64>,
+    /// Of [`Quantity::Frequency`].
+    pub frequencies: Option<FrequencyNotes>,
 }
 
 /// Nodes that one core takes at a time.
@@ -136,6 +153,10 @@ pub fn map(
     quantity: &Quantity,
     progress: &(dyn Fn(usize) -> bool + Sync),
 ) -> Map {
+    if let Quantity::Frequency(of) = quantity {
+        let (found, notes) = frequencies(model, mode, region, *of, progress);
+        return Map { frequencies: Some(notes), ..gather(Probe::new(model, mode), region, quantity, &found) };
+    }
     let n = region.len();
     let (done, stopped) = (AtomicUsize::new(0), AtomicBool::new(false));
     let mut found: Vec<Answer> = vec![Answer::Open; n];
@@ -168,7 +189,7 @@ pub fn map(
 }
 
 #[derive(Clone, Copy)]
-enum Answer {
+pub(super) enum Answer {
     Open,
     Value(f64),
     /// Signs of the functions that vanish at singularities.
@@ -214,7 +235,7 @@ fn gather(mut probe: Probe<'_>, region: &Region, quantity: &Quantity, found: &[A
             *value = shown;
         }
     }
-    Map { values, refused, complete, reachable, aspects }
+    Map { values, refused, complete, reachable, aspects, frequencies: None }
 }
 
 /// Connected nodes: labels, largest first, and sizes. Neighbours are joined when their signs agree, or when `separates` says

@@ -108,6 +108,23 @@ impl Section {
     }
 }
 
+impl Section {
+    /// Cowper's shear coefficient for Poisson's ratio `nu`; a section given by its moments is taken as a rectangle.
+    pub fn shear_coefficient<S: Real>(&self, nu: S, values: &[S]) -> S {
+        let lit = S::lit;
+        match self {
+            Section::Given(..) | Section::Rectangle(_) => lit(10.0) * (S::one() + nu) / (lit(12.0) + lit(11.0) * nu),
+            Section::Circle(_) => lit(6.0) * (S::one() + nu) / (lit(7.0) + lit(6.0) * nu),
+            Section::Tube([outer, inner]) => {
+                let m = inner.eval(values) / outer.eval(values);
+                let sum = (S::one() + m * m).squared();
+                lit(6.0) * (S::one() + nu) * sum
+                    / ((lit(7.0) + lit(6.0) * nu) * sum + (lit(20.0) + lit(12.0) * nu) * m * m)
+            }
+        }
+    }
+}
+
 /// A straight beam from the origin of the body frame.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Beam {

@@ -511,7 +511,11 @@ static ELASTIC: Section = Section {
         key("dimension", Kind::Count, "3, or 2 for planar beams (three coordinates per element)."),
         key("damping", Kind::Number(Unit::Pure), "Damping ratio of every mode."),
         key("hold", Kind::Texts, "Joints held when frequencies are computed; the driven ones unless given."),
-        key("dependent", Kind::Texts, "Coordinates to eliminate, when the default choice is not wanted."),
+        key(
+            "dependent",
+            Kind::Texts,
+            "Beams whose displacement closes the loops in relative coordinates; the last before each closure unless given.",
+        ),
     ],
     free: None,
 };

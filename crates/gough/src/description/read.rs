@@ -570,6 +570,11 @@ impl Reader<'_> {
         for name in sets.filter(|n| find(&n.text) && !driven(&n.text)) {
             self.fault(Fault::NotDriven { name: name.text.clone() }, name.span);
         }
+        let is_body = |name: &str| d.bodies.iter().any(|b| b.name.text == name) || lost.iter().any(|n| n == name);
+        for name in d.elastic.dependent.iter().flatten().filter(|n| !legs_lost && !is_body(&n.text)) {
+            let nearest = nearest(&name.text, d.bodies.iter().map(|b| b.name.text.as_str()));
+            self.fault(Fault::UnknownBody { name: name.text.clone(), nearest }, name.span);
+        }
         let mut seen = HashSet::new();
         for set in &d.actuation {
             if !seen.insert(&set.name.text) || set.joints.is_empty() {

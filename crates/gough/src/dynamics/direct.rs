@@ -1,61 +1,93 @@
-//! Direct dynamics in the platform's independent components: `M ṫ_r + c = J_invᵀ τ`, (8.162)-(8.165).
+//! Direct dynamics, and the models behind it: `M ṫ_r + c = J_invᵀ τ` on the platform's independent components, (8.162)-(8.165),
+//! and `M q̈_a + c = τ` on the active joints, (8.92)-(8.96).
 
-use super::inverse::{moved, platform_effort};
-use crate::kinematics::jacobians::{StateMatrices, matrices_at};
+use super::conditions::Conditions;
+use super::drives::Freedoms;
+use super::inverse::Moved;
+use super::newton_euler::Sign;
+use super::reduction::reduce;
+use super::state::Dynamics;
+use crate::kinematics::jacobians::{Redundancy, StateMatrices, matrices_at};
 use crate::kinematics::motion::Motion;
 use crate::kinematics::{Kind, Posture, SolveError};
-use crate::linalg::dense::{Matrix, solve_spd};
 use crate::linalg::small::Dense;
 use crate::model::Model;
 
-/// Inertia and bias of the robot on the platform's independent components.
+/// Inertia and bias of the robot.
 #[derive(Clone, Debug)]
-pub struct PlatformModel {
+pub struct RobotModel {
     /// Inertia matrix, rotors included.
     pub M: Dense<f64>,
-    /// Coriolis, centrifugal and gravity terms.
+    /// Coriolis, centrifugal and gravity terms; loads and friction where asked.
     pub c: Vec<f64>,
-    /// The matrices of the posture.
-    pub matrices: StateMatrices,
 }
 
-/// Inertia matrix and bias vector at a twist: one Newton-Euler per column, (8.34).
-pub fn platform_model(model: &Model<f64>, posture: &Posture, t_r: &[f64]) -> Result<PlatformModel, SolveError> {
-    let n = model.topology().platform.independent.len();
-    let matrices = matrices_at(model, posture, None)?;
-    let effort = |td_r: &[f64]| -> Result<Vec<f64>, SolveError> {
-        let (_, motion, tree) = moved(model, posture, t_r, td_r)?;
-        let joints = &model.numbers().joints;
-        let efforts = tree.efforts.map(|c, effort| effort + joints[c].rotor * motion.accels[c]);
-        platform_effort(model, &matrices, &efforts, &tree.F_WE)
-    };
-    let c = effort(&vec![0.0; n])?;
-    let mut M = Dense::zeros(n, n);
-    for k in 0..n {
-        let mut unit = vec![0.0; n];
-        unit[k] = 1.0;
-        effort(&unit)?.iter().zip(&c).enumerate().for_each(|(i, (h, c))| *M.at_mut(i, k) = h - c);
-    }
-    Ok(PlatformModel { M, c, matrices })
-}
-
-/// Acceleration of the platform, and of all joints and bodies, under efforts of the drives, without friction.
+/// Acceleration of the platform, and of all joints, under efforts of the drives, without friction.
 pub fn direct_dynamics(
     model: &Model<f64>,
     posture: &Posture,
     t_r: &[f64],
     efforts: &[f64],
 ) -> Result<(Vec<f64>, Motion<f64>), SolveError> {
-    let n_a = model.topology().active.len();
-    if efforts.len() != n_a {
-        return Err(SolveError::WrongCount { what: "efforts", expected: n_a, found: efforts.len() });
+    direct_dynamics_under(model, posture, t_r, efforts, &Conditions::default())
+}
+
+/// The same with loads from outside, and friction where the conditions have it.
+pub fn direct_dynamics_under(
+    model: &Model<f64>,
+    posture: &Posture,
+    t_r: &[f64],
+    efforts: &[f64],
+    conditions: &Conditions,
+) -> Result<(Vec<f64>, Motion<f64>), SolveError> {
+    let mut memory = Dynamics::new(model);
+    memory.pos = posture.positions().clone();
+    conditions.put(&mut memory.efforts);
+    let acceleration = memory.direct_from(model, t_r, efforts, conditions.friction)?.to_vec();
+    Ok((acceleration, memory.motion))
+}
+
+/// Inertia matrix and bias vector on the platform's independent components: one Newton-Euler per column, (8.34).
+pub fn platform_model(
+    model: &Model<f64>,
+    posture: &Posture,
+    t_r: &[f64],
+    conditions: &Conditions,
+) -> Result<RobotModel, SolveError> {
+    let n = model.topology().platform.independent.len();
+    let effort = |td_r: &[f64], friction: Option<Sign>| -> Result<Vec<f64>, SolveError> {
+        let mut at = Moved::new(model, posture, t_r, td_r, conditions)?;
+        reduce(model, friction, &mut at.pos, &mut at.motion, &mut at.efforts);
+        let (freedoms, h) = (Freedoms::of(model, &at.motion), at.efforts.h.to_array());
+        Ok((0..n).map(|k| freedoms.down(&h, k)).collect())
+    };
+    let c = effort(&vec![0.0; n], conditions.friction)?;
+    let mut M = Dense::zeros(n, n);
+    for k in 0..n {
+        let mut unit = vec![0.0; n];
+        unit[k] = 1.0;
+        let column = effort(&unit, conditions.friction)?;
+        column.iter().zip(&c).enumerate().for_each(|(i, (h, c))| *M.at_mut(i, k) = h - c);
     }
-    let robot = platform_model(model, posture, t_r)?;
-    let J_inv = robot.matrices.jacobians.J_inv.as_ref().ok_or(SolveError::Singular { leg: None, kind: Kind::Type1 })?;
-    let driven = J_inv.transposed().apply(efforts);
-    let rest: Vec<f64> = driven.iter().zip(&robot.c).map(|(h, c)| h - c).collect();
-    let M = Matrix::from_fn(robot.M.rows, robot.M.cols, |i, j| 0.5 * (robot.M.at(i, j) + robot.M.at(j, i)));
-    let td_r = solve_spd(&M, &rest).ok_or(SolveError::NoInertia)?;
-    let (_, motion, _) = moved(model, posture, t_r, &td_r)?;
-    Ok((td_r, motion))
+    Ok(RobotModel { M, c })
+}
+
+/// The same on the active joints, `M q̈_a + c = τ`, for robots with as many drives as freedoms.
+pub fn active_model(
+    model: &Model<f64>,
+    posture: &Posture,
+    t_r: &[f64],
+    conditions: &Conditions,
+) -> Result<RobotModel, SolveError> {
+    let StateMatrices { jacobians, redundancy, .. } = matrices_at(model, posture, Some(t_r))?;
+    if redundancy != Redundancy::None {
+        return Err(SolveError::Redundant);
+    }
+    let (Some(J), Some(a_t)) = (jacobians.J, jacobians.a_t) else {
+        return Err(SolveError::Singular { leg: None, kind: Kind::Type2 });
+    };
+    let RobotModel { M, c } = platform_model(model, posture, t_r, conditions)?;
+    let c: Vec<f64> = M.apply(&a_t).iter().zip(&c).map(|(a, c)| a + c).collect();
+    let T = J.transposed();
+    Ok(RobotModel { M: T.times(&M.times(&J)), c: T.apply(&c) })
 }

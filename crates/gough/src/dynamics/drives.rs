@@ -4,6 +4,7 @@ use super::reduction::Efforts;
 use crate::description::Coordinate;
 use crate::kinematics::SINGULAR;
 use crate::kinematics::motion::Motion;
+use crate::linalg::dense::{Matrix, svd};
 use crate::linalg::small::{Dense, PivotOrder, lu, lu_solve};
 use crate::model::{Id, Model};
 use crate::scalar::Real;
@@ -145,6 +146,14 @@ impl<S: Real> Drives<S> {
             }
         }
     }
+
+    /// Efforts of the drives that the platform does not feel, once the others are known.
+    pub fn add_unfelt(&mut self, from: &Efforts<S>) {
+        for free in &from.unfelt {
+            self.efforts[free.drive] =
+                self.felt.iter().fold(free.needs, |sum, k| sum - free.gives[*k] * self.efforts[*k]);
+        }
+    }
 }
 
 impl Drives<f64> {
@@ -158,6 +167,18 @@ impl Drives<f64> {
         let n = self.scales.len();
         let order = PivotOrder::of(&self.J_inv(), n, SINGULAR);
         (order.cols.len() == n && self.rows.iter().all(|x| x.is_finite())).then_some(order)
+    }
+
+    /// The motion of the platform, in its independent components, that the drives resist least: of largest component one.
+    pub fn lost_motion(&self) -> Option<Vec<f64>> {
+        let (m, n) = (self.felt.len(), self.scales.len());
+        if !self.rows.iter().all(|x| x.is_finite()) || n == 0 {
+            return None;
+        }
+        let f = svd(&Matrix::from_fn(m.max(n), n, |i, j| if i < m { self.rows[i * n + j] } else { 0.0 }));
+        let motion: Vec<f64> = (0..n).map(|j| f.v[(j, n - 1)] * self.scales[j]).collect();
+        let largest = motion.iter().fold(0.0_f64, |most, x| if x.abs() > most.abs() { *x } else { most });
+        Some(motion.into_iter().map(|x| x / largest).collect())
     }
 
     /// Whether no pivot of the last solution was poor.

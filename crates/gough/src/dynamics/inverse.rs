@@ -1,18 +1,22 @@
 //! Inverse dynamics: actuator efforts from the motion of the platform, (8.71)-(8.73) and (8.145)-(8.148).
 
+use super::conditions::{Conditions, Share};
+use super::drives::{Drives, Freedoms};
 use super::newton_euler::{Sign, TreeEfforts, energies, ground_wrench, tree_efforts};
-use crate::kinematics::jacobians::{Redundancy, StateMatrices, matrices_at};
+use super::reactions::{Reactions, reactions};
+use super::reduction::{Efforts, reduce};
+use super::share::{Internal, internal, share};
 use crate::kinematics::motion::{Motion, move_bodies};
 use crate::kinematics::{Kind, Positions, Posture, SolveError};
 use crate::linalg::dense::{Matrix, svd};
-use crate::linalg::small::Dense;
-use crate::model::{CoordId, Model, PerCoord};
+use crate::linalg::small::{Dense, PivotOrder};
+use crate::model::{Model, Node};
 use crate::spatial::Wrench;
 
 /// What a motion takes.
 #[derive(Clone, Debug)]
 pub struct InverseDynamics {
-    /// Efforts of the drives, rotors included, without friction; the shortest list where drives are redundant.
+    /// Efforts of the drives, rotors included, without friction.
     pub efforts: Vec<f64>,
     /// The same with the friction of all joints.
     pub efforts_with_friction: Vec<f64>,
@@ -22,10 +26,15 @@ pub struct InverseDynamics {
     pub kinetic_energy_rotors: f64,
     /// Potential energy, zero at the world origin.
     pub potential_energy: f64,
-    /// Wrench of the ground on the robot, at the world origin.
+    /// Wrench of the ground on the robot, at the world origin, without friction.
     pub ground_wrench: Wrench<f64>,
     /// The motion of all joints and bodies.
     pub motion: Motion<f64>,
+    /// Largest over smallest singular value of the actuation wrenches, each of length one and lengths scaled: rounding, and
+    /// errors of the model, grow so in the efforts. Infinite at a Type 2 singularity, where there are no efforts.
+    pub condition: f64,
+    /// What redundant drives do against each other, without friction.
+    pub internal: Option<Internal>,
 }
 
 /// Efforts, energies and ground reaction for a twist and an acceleration in the platform's independent components.
@@ -35,94 +44,122 @@ pub fn inverse_dynamics(
     t_r: &[f64],
     td_r: &[f64],
 ) -> Result<InverseDynamics, SolveError> {
-    let (pos, motion, tree) = moved(model, posture, t_r, td_r)?;
-    let m = matrices_at(model, posture, None)?;
-    let joints = &model.numbers().joints;
-    let driven = |friction: bool| {
-        let efforts = tree.efforts.map(|c, effort| {
-            let own = if friction { joints[c].friction(motion.rates[c], Sign::Sharp) } else { 0.0 };
-            effort + joints[c].rotor * motion.accels[c] + own
-        });
-        closed(model, &m, &efforts, &tree.F_WE)
-    };
-    let [kinetic_energy, kinetic_energy_rotors, potential_energy] = energies(model, &pos, &motion);
+    inverse_dynamics_under(model, posture, t_r, td_r, &Conditions::default())
+}
+
+/// The same with loads from outside, a kind of friction, or another share between redundant drives.
+pub fn inverse_dynamics_under(
+    model: &Model<f64>,
+    posture: &Posture,
+    t_r: &[f64],
+    td_r: &[f64],
+    conditions: &Conditions,
+) -> Result<InverseDynamics, SolveError> {
+    let mut at = Moved::new(model, posture, t_r, td_r, conditions)?;
+    let plain = at.drive(model, None, conditions)?;
+    let rubbed = at.drive(model, Some(conditions.friction.unwrap_or_default()), conditions)?;
+    let [kinetic_energy, kinetic_energy_rotors, potential_energy] = energies(model, &at.pos, &at.motion);
+    let mut tree = TreeEfforts::new(model);
+    tree_efforts(model, &mut at.pos, &mut at.motion, &mut tree);
+    let loads = conditions.loads.iter().map(|(node, F)| F.at(-origin(*node, &at.pos)));
+    let J_inv = at.drives.J_inv();
+    let internal = at.drives.is_redundant().then(|| internal(&J_inv, &plain));
     Ok(InverseDynamics {
-        efforts: driven(false)?,
-        efforts_with_friction: driven(true)?,
+        efforts: plain,
+        efforts_with_friction: rubbed,
         kinetic_energy,
         kinetic_energy_rotors,
         potential_energy,
-        ground_wrench: ground_wrench(model, &pos, &tree),
-        motion,
+        ground_wrench: loads.fold(ground_wrench(model, &at.pos, &tree), |sum, F| sum - F),
+        motion: at.motion,
+        condition: condition(&J_inv),
+        internal,
     })
 }
 
-/// Bodies posed, their motion, and the efforts of the tree.
-pub(super) type Moved = (Positions<f64>, Motion<f64>, TreeEfforts<f64>);
-
-/// The motion of all bodies and the efforts of the tree.
-pub(super) fn moved(model: &Model<f64>, posture: &Posture, t_r: &[f64], td_r: &[f64]) -> Result<Moved, SolveError> {
-    let (mut pos, mut motion) = (posture.positions().clone(), Motion::new(model));
-    move_bodies(model, t_r, td_r, &mut pos, &mut motion)?;
-    let mut tree = TreeEfforts::new(model);
-    tree_efforts(model, &mut pos, &mut motion, &mut tree);
-    Ok((pos, motion, tree))
-}
-
-fn pick(list: &[CoordId], of: &PerCoord<f64>) -> Vec<f64> {
-    list.iter().map(|c| of[*c]).collect()
-}
-
-/// `w_r = Ψ_tᵀ w_p`, (8.65).
-fn reduced(m: &StateMatrices, F_WE: &Wrench<f64>) -> Vec<f64> {
-    m.matrices.Psi_t.transposed().apply(&F_WE.to_array())
-}
-
-/// What the drives must give when the loops are closed, (8.72); with redundant actuation the shortest solution of
-/// `J_invᵀ τ = h`, erratum D20.
-fn closed(
+/// Forces in all joints for a motion, with friction or without, the drives sharing as asked.
+pub fn joint_reactions(
     model: &Model<f64>,
-    m: &StateMatrices,
-    tree: &PerCoord<f64>,
-    F_WE: &Wrench<f64>,
-) -> Result<Vec<f64>, SolveError> {
-    if m.redundancy == Redundancy::Actuation {
-        let h = platform_effort(model, m, tree, F_WE)?;
-        let J_inv = m.jacobians.J_inv.as_ref().ok_or(SolveError::Singular { leg: None, kind: Kind::Type1 })?;
-        let f = svd(&Matrix::from_fn(J_inv.cols, J_inv.rows, |i, j| J_inv.at(j, i)));
-        return if f.rank() < J_inv.cols {
-            Err(SolveError::Singular { leg: None, kind: Kind::Type2 })
-        } else {
-            Ok(f.least_squares(&h))
-        };
+    posture: &Posture,
+    t_r: &[f64],
+    td_r: &[f64],
+    conditions: &Conditions,
+) -> Result<Reactions, SolveError> {
+    let mut at = Moved::new(model, posture, t_r, td_r, conditions)?;
+    let drives = at.drive(model, conditions.friction, conditions)?;
+    Ok(reactions(model, &mut at.pos, &mut at.motion, conditions, conditions.friction, &drives))
+}
+
+fn origin(node: Node, pos: &Positions<f64>) -> crate::spatial::Vec3<f64> {
+    pos.node(node).p
+}
+
+/// Largest over smallest singular value, rows of length one.
+fn condition(J_inv: &Dense<f64>) -> f64 {
+    let length = |i: usize| (0..J_inv.cols).map(|j| J_inv.at(i, j).powi(2)).sum::<f64>().sqrt().max(f64::MIN_POSITIVE);
+    let s = svd(&Matrix::from_fn(J_inv.rows, J_inv.cols, |i, j| J_inv.at(i, j) / length(i))).s;
+    match (s.first(), s.last()) {
+        (Some(first), Some(last)) if s.len() == J_inv.cols => first / last,
+        _ => f64::INFINITY,
     }
-    let (Some(J), Some(J_d)) = (&m.jacobians.J, &m.jacobians.J_d) else {
-        return Err(SolveError::Singular { leg: None, kind: Kind::Type2 });
-    };
-    let parts = [J.transposed().apply(&reduced(m, F_WE)), J_d.transposed().apply(&pick(&m.passive, tree))];
-    let active = pick(&model.topology().active, tree);
-    Ok((0..active.len()).map(|i| active[i] + parts[0][i] + parts[1][i]).collect())
 }
 
-/// The effort of the whole robot on the platform's independent components,
-/// `h = w_r + J_invᵀ τ_a + J_rᵀ τ_d`, `J_r = J_td⁻¹ (J_t - J_ta J_inv)`, (8.145).
-pub(super) fn platform_effort(
-    model: &Model<f64>,
-    m: &StateMatrices,
-    tree: &PerCoord<f64>,
-    F_WE: &Wrench<f64>,
-) -> Result<Vec<f64>, SolveError> {
-    let J_inv = m.jacobians.J_inv.as_ref().ok_or(SolveError::Singular { leg: None, kind: Kind::Type1 })?;
-    let J_r = passive_jacobian(m, J_inv).ok_or(SolveError::Singular { leg: None, kind: Kind::Lpjts })?;
-    let parts = [
-        J_inv.transposed().apply(&pick(&model.topology().active, tree)),
-        J_r.transposed().apply(&pick(&m.passive, tree)),
-    ];
-    Ok(reduced(m, F_WE).iter().enumerate().map(|(i, w)| w + parts[0][i] + parts[1][i]).collect())
+/// A motion of all bodies, ready to be asked for efforts.
+pub(super) struct Moved {
+    pub(super) pos: Positions<f64>,
+    pub(super) motion: Motion<f64>,
+    pub(super) efforts: Efforts<f64>,
+    drives: Drives<f64>,
 }
 
-/// `q̇_d = J_r t_r`.
-fn passive_jacobian(m: &StateMatrices, J_inv: &Dense<f64>) -> Option<Dense<f64>> {
-    let right = m.matrices.J_t.clone().minus(&m.matrices.J_ta.times(J_inv));
-    m.matrices.J_td.solve(&right)
+impl Moved {
+    pub(super) fn new(
+        model: &Model<f64>,
+        posture: &Posture,
+        t_r: &[f64],
+        td_r: &[f64],
+        conditions: &Conditions,
+    ) -> Result<Self, SolveError> {
+        let (mut pos, mut motion) = (posture.positions().clone(), Motion::new(model));
+        move_bodies(model, t_r, td_r, &mut pos, &mut motion)?;
+        let mut efforts = Efforts::new(model);
+        conditions.put(&mut efforts);
+        Ok(Self { pos, motion, efforts, drives: Drives::new(model) })
+    }
+
+    /// The order of elimination of the drives; a refusal where they do not hold the platform.
+    pub(super) fn order(&mut self, model: &Model<f64>, friction: Option<Sign>) -> Result<PivotOrder, SolveError> {
+        reduce(model, friction, &mut self.pos, &mut self.motion, &mut self.efforts);
+        let freedoms = Freedoms::of(model, &self.motion);
+        self.drives.project(&self.efforts, &freedoms);
+        self.drives.order().ok_or_else(|| match self.drives.lost_motion() {
+            Some(t_r) => SolveError::Uncontrolled { motion: freedoms.up(&t_r) },
+            None => SolveError::Singular { leg: None, kind: Kind::Type2 },
+        })
+    }
+
+    /// Efforts of the drives.
+    fn drive(
+        &mut self,
+        model: &Model<f64>,
+        friction: Option<Sign>,
+        conditions: &Conditions,
+    ) -> Result<Vec<f64>, SolveError> {
+        let order = self.order(model, friction)?;
+        self.drives.solve(&order);
+        let mut efforts = self.drives.efforts.clone();
+        if self.drives.is_redundant() {
+            efforts = share(&conditions.share, &self.drives.J_inv(), &self.drives.felt, &efforts)?;
+        } else if let Share::Within(limits) = &conditions.share {
+            let beyond = |k: &usize| limits.get(*k).is_some_and(|l| !(l[0]..=l[1]).contains(&efforts[*k]));
+            let drives: Vec<usize> = (0..efforts.len()).filter(beyond).collect();
+            if !drives.is_empty() {
+                return Err(SolveError::BeyondEffort { drives });
+            }
+        }
+        self.drives.efforts.clone_from(&efforts);
+        self.drives.add_unfelt(&self.efforts);
+        efforts.clone_from(&self.drives.efforts);
+        Ok(efforts)
+    }
 }

@@ -4,14 +4,23 @@
 //! of that tree ([`newton_euler`]). Each leg is then reduced to the platform by its own closures ([`reduction`]), and what
 //! the platform lacks is what the drives must give ([`drives`]).
 
+mod conditions;
+mod derivatives;
 mod direct;
 pub mod drives;
 pub mod inertia;
 mod inverse;
 pub mod newton_euler;
+mod reactions;
 pub mod reduction;
+mod share;
 mod state;
 
-pub use direct::{PlatformModel, direct_dynamics, platform_model};
-pub use inverse::{InverseDynamics, inverse_dynamics};
+pub use conditions::{Conditions, Share};
+pub use derivatives::{Derivatives, direct_derivatives, inverse_derivatives};
+pub use direct::{RobotModel, active_model, direct_dynamics, direct_dynamics_under, platform_model};
+pub use inverse::{InverseDynamics, inverse_dynamics, inverse_dynamics_under, joint_reactions};
+pub use newton_euler::Sign;
+pub use reactions::{Reactions, ThroughClosure};
+pub use share::Internal;
 pub use state::Dynamics;

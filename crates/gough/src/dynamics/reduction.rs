@@ -7,10 +7,10 @@
 
 use super::newton_euler::{LegEfforts, Sign, leg_wrenches, needed};
 use crate::kinematics::Positions;
-use crate::kinematics::leg::{LegAt, LegMotion, for_coords};
+use crate::kinematics::leg::{LegAt, LegMotion, for_coords, screw};
 use crate::kinematics::motion::{Motion, with_factored_legs};
 use crate::linalg::small::lu_solve_transposed;
-use crate::model::{Anchor, BodyId, JointKind, Leg, LegId, Model, PerBody, PerLeg, Topology};
+use crate::model::{Anchor, BodyId, CoordId, Id, JointKind, Leg, LegId, Model, PerBody, PerLeg, Topology};
 use crate::scalar::Real;
 use crate::spatial::{Vec3, Wrench, dot};
 
@@ -18,7 +18,9 @@ use crate::spatial::{Vec3, Wrench, dot};
 #[derive(Clone, Debug)]
 pub struct Efforts<S: Real> {
     /// What acts on the bodies from outside, at the origin of frame M, in world axes.
-    pub loads: PerBody<Wrench<S>>,
+    loads: PerBody<Wrench<S>>,
+    /// Whether anything does.
+    bodies_are_loaded: bool,
     /// What acts on the platform from outside, at its origin, in world axes.
     pub load: Wrench<S>,
     /// What the platform needs, with all legs reduced to it and no drive at work: `h` of (8.145), in all six components.
@@ -26,6 +28,8 @@ pub struct Efforts<S: Real> {
     /// What a unit effort of each active coordinate gives to the platform: rows of J⁻¹ in all six components; zero for
     /// drives that the platform does not feel.
     pub J_inv: Vec<Wrench<S>>,
+    /// Drives that the platform does not feel (kinematic redundancy).
+    pub unfelt: Vec<Unfelt<S>>,
     /// Wrench that each body must get from what it stands on, were all joints driven, legs that hang on it included.
     F_WB: PerBody<Wrench<S>>,
     /// Efforts of the leg at work.
@@ -42,6 +46,53 @@ pub struct Efforts<S: Real> {
     felt: PerLeg<Vec<usize>>,
 }
 
+/// A drive that the platform does not feel: it holds what the motion of its own leg asks of it, `τ = needs - Σ gives τ_k`.
+#[derive(Clone, Debug)]
+pub struct Unfelt<S: Real> {
+    /// Its place among the active coordinates.
+    pub drive: usize,
+    leg: LegId,
+    /// Its place in the leg.
+    coord: usize,
+    /// What the motion asks of it while no other drive works.
+    pub needs: S,
+    /// What a unit effort of each drive spares it.
+    pub gives: Vec<S>,
+}
+
+fn unfelt<S: Real>(topology: &Topology) -> Vec<Unfelt<S>> {
+    let plan = topology.plan.pivots_of_leg.as_slice();
+    let one = |(drive, c): (usize, &CoordId)| {
+        let leg = topology.coords[*c].leg;
+        let coord = topology.legs[leg].coords.local(*c)?;
+        let open = plan.get(leg.index())?.place[coord].is_none();
+        let gives = vec![S::zero(); topology.active.len()];
+        open.then(|| Unfelt { drive, leg, coord, needs: S::zero(), gives })
+    };
+    topology.active.iter().enumerate().filter_map(one).collect()
+}
+
+/// Efforts that the forces in the closures of a leg ask of its coordinates: of pivots, the opposite of what was reduced.
+fn closure_effort<S: Real>(at: &LegAt<'_, S>, mu: &[S], coord: usize) -> S {
+    let mut effort = S::zero();
+    let axes = at.axes();
+    for c in 0..at.pivots.by_closure.len() {
+        let Some(closure) = at.attachment(c, &axes) else { continue };
+        let F = closure.wrench(mu);
+        for (path, F) in closure.closure.paths.iter().zip([F, -F]) {
+            for &b in &path.bodies {
+                let power = screw(at.leg.bodies[b].joint, &at.pos.X_WB[b], closure.p).power(F);
+                for_coords(at.leg, at.numbers.bodies, b, |c, k| {
+                    if c == coord {
+                        effort += k.map_or(power, |k| k * power);
+                    }
+                });
+            }
+        }
+    }
+    effort
+}
+
 impl<S: Real> Efforts<S> {
     /// Memory for a model, nothing acting from outside.
     pub fn new(model: &Model<S>) -> Self {
@@ -53,9 +104,11 @@ impl<S: Real> Efforts<S> {
         let n = topology.active.len();
         Self {
             loads: topology.bodies.map(|_, _| Wrench::zero()),
+            bodies_are_loaded: false,
             load: Wrench::zero(),
             h: Wrench::zero(),
             J_inv: vec![Wrench::zero(); n],
+            unfelt: unfelt(topology),
             F_WB: topology.bodies.map(|_, _| Wrench::zero()),
             own: vec![S::zero(); most(&|l| l.coords.len())],
             mu: vec![S::zero(); most(&|l| l.coords.len())],
@@ -64,6 +117,26 @@ impl<S: Real> Efforts<S> {
             felt: felt(topology),
             hung,
         }
+    }
+}
+
+impl<S: Real> Efforts<S> {
+    /// Let nothing act from outside.
+    pub fn unload(&mut self) {
+        self.load = Wrench::zero();
+        self.bodies_are_loaded = false;
+        self.loads.values_mut().for_each(|F| *F = Wrench::zero());
+    }
+
+    /// Let a wrench act on a body from outside, at the origin of frame M, in world axes, beside what acts already.
+    pub fn load_body(&mut self, body: BodyId, F: Wrench<S>) {
+        self.loads[body] = self.loads[body] + F;
+        self.bodies_are_loaded = true;
+    }
+
+    /// Whether forces inside the legs are needed, so that legs cannot run side by side.
+    pub(super) fn needs_legs(&self) -> bool {
+        self.bodies_are_loaded || !self.unfelt.is_empty()
     }
 }
 
@@ -180,6 +253,9 @@ pub fn reduce<S: Real>(
     with_factored_legs(model, order, pos, motion, |id, at, motion| {
         let leg = &topology.legs[id];
         out.reduce_leg(at, motion, leg, numbers.gravity, friction);
+        for free in out.unfelt.iter_mut().filter(|f| f.leg == id) {
+            free.needs = out.own[free.coord] + closure_effort(at, &out.mu, free.coord);
+        }
         out.reduce_drives(at, motion, leg, id, topology);
     });
 }
@@ -236,6 +312,9 @@ impl<S: Real> Efforts<S> {
             let column = &mut self.mu[..at.pivots.cols.len()];
             in_pivot_order(at, &self.own, column);
             to_roots(at, motion.factors, column, |_, root, F| add(root, F));
+            for free in self.unfelt.iter_mut().filter(|f| f.leg == id) {
+                free.gives[drive] = self.own[free.coord] + closure_effort(at, &self.mu, free.coord);
+            }
             self.J_inv[drive] = self.J_inv[drive] + self.roots[0];
             for (b, F) in leg.outside.iter().zip(&self.roots[1..]) {
                 if let Some(i) = self.hung.iter().position(|h| h == b) {

@@ -174,6 +174,9 @@ impl Dynamics {
         friction: Option<Sign>,
     ) -> Result<&[f64], SolveError> {
         let Self { pos, motion, efforts, lanes, .. } = self;
+        if efforts.needs_legs() {
+            pos.leave_lanes();
+        }
         let gravity = model.numbers().gravity.map(Lanes::lit);
         let mut h = Wrench::zero();
         let mut memory = lanes.iter_mut();
@@ -193,6 +196,7 @@ impl Dynamics {
             self.order = self.drives.order().ok_or(SolveError::Singular { leg: None, kind: Kind::Type2 })?;
             self.drives.solve(&self.order);
         }
+        self.drives.add_unfelt(&self.efforts);
         Ok(&self.drives.efforts)
     }
 
@@ -247,6 +251,9 @@ impl Dynamics {
         let n = self.accelerations.len();
         let rest = [0.0; 6];
         let Self { pos, motion, efforts, lanes, simple, inertia, .. } = self;
+        if efforts.needs_legs() {
+            pos.leave_lanes();
+        }
         let gravity = model.numbers().gravity.map(Lanes::lit);
         let zero = Lanes::lit(0.0);
         let mut legs = OnPlatform { h: Wrench::zero(), M: [zero; 36] };

@@ -59,6 +59,18 @@ pub enum SolveError {
         /// Which singularity.
         kind: Kind,
     },
+    /// No efforts of the drives hold the platform (Type 2).
+    Uncontrolled {
+        /// The twist of the platform, in world axes, that no drive resists; largest component one.
+        motion: [f64; 6],
+    },
+    /// Drives would have to give more than they can.
+    BeyondEffort {
+        /// Which, by their place among the active joints; those of the shortest list that are beyond.
+        drives: Vec<usize>,
+    },
+    /// The question needs as many drives as freedoms.
+    Redundant,
     /// The robot does not stand in the working mode asked for.
     NotInMode {
         /// The mode.
@@ -103,7 +115,9 @@ impl SolveError {
             SolveError::NotConverged { .. } | SolveError::NotFollowing => "not-converged",
             SolveError::Singular { kind, .. } => kind.word(),
             SolveError::NotInMode { .. } => "not-in-mode",
-            SolveError::SelfMotion => "type2",
+            SolveError::SelfMotion | SolveError::Uncontrolled { .. } => "type2",
+            SolveError::BeyondEffort { .. } => "beyond-effort",
+            SolveError::Redundant => "redundant",
             SolveError::NoInertia => "no-inertia",
             SolveError::UnknownMode { .. } => "unknown-mode",
             SolveError::WrongCount { .. } => "wrong-count",
@@ -157,6 +171,25 @@ impl fmt::Display for SolveError {
                     kind.title()
                 )
             }
+            SolveError::Uncontrolled { motion: [x, y, z, wx, wy, wz] } => write!(
+                f,
+                "the posture is a Type 2 singularity: no efforts of the drives resist the platform moving with v = \
+                 ({x:.4}, {y:.4}, {z:.4}) and w = ({wx:.4}, {wy:.4}, {wz:.4}); `singularities` tells how far away the next \
+                 regular posture is"
+            ),
+            SolveError::BeyondEffort { drives } => {
+                let list: Vec<String> = drives.iter().map(|k| (k + 1).to_string()).collect();
+                write!(
+                    f,
+                    "no efforts within the limits give this motion; without limits drive {} would be beyond: move slower, \
+                     or widen the limits",
+                    list.join(", ")
+                )
+            }
+            SolveError::Redundant => f.write_str(
+                "the robot has more drives than freedoms, so that active joints do not move independently; ask for the model \
+                 on the platform's components",
+            ),
             SolveError::NotInMode { mode, others } => {
                 write!(f, "no posture in working mode {mode}; those that exist here: {}", others.join(" "))
             }

@@ -26,6 +26,7 @@ pub use inverse::{
     working_modes_given,
 };
 pub use kind::{Kind, SINGULAR};
+pub use leg::screw;
 pub use limit::{between, inverse_at_limit};
 pub use modes::{Branch, WorkingMode};
 pub use positions::{Frames, JointPosition, LegPositions, Positions, pose_bodies, pose_body, pose_leg};

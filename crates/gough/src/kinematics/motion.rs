@@ -122,6 +122,11 @@ impl<S: Real> Motion<S> {
         }
     }
 
+    /// Factor the legs in these orders from now on.
+    pub(crate) fn factor_in(&mut self, pivots: PerLeg<LegPivots>) {
+        self.own_pivots = Some(Box::new(pivots));
+    }
+
     /// The part of a leg, and the motion of what it hangs on.
     fn split<'a>(&'a mut self, id: LegId, leg: &Leg, frames: Frames<'a, S>) -> (LegMotion<'a, S>, Roots<'a, S>) {
         self.outside.clear();
@@ -367,9 +372,22 @@ fn for_groups(
     }
 }
 
-/// Rates of all joints and twists of all bodies for the platform twist in `motion`; bodies must be posed.
+/// Rates of all joints and twists of all bodies for the platform twist in `motion`; bodies must be posed. Legs are factored in
+/// the order of the plan, unless another was set.
 pub fn velocities<S: Real>(model: &Model<S>, pos: &mut Positions<S>, motion: &mut Motion<S>) {
-    velocities_by(model, &model.topology().plan.pivots_of_leg, pos, motion);
+    let own = motion.own_pivots.take();
+    velocities_by(model, own.as_deref().unwrap_or(&model.topology().plan.pivots_of_leg), pos, motion);
+    motion.own_pivots = own;
+}
+
+/// Orders of elimination that suit a posture: those of the plan where their pivots are good.
+pub(crate) fn leg_pivots_at(model: &Model<f64>, pos: &Positions<f64>) -> PerLeg<LegPivots> {
+    let topology = model.topology();
+    topology.legs.map(|id, _| {
+        let planned = &topology.plan.pivots_of_leg[id];
+        let good = newton::smallest_pivot(model, id, planned, pos) > POOR_PIVOT;
+        if good { planned.clone() } else { newton::leg_pivots(model, id, pos) }
+    })
 }
 
 fn velocities_by<S: Real>(
@@ -386,7 +404,9 @@ fn velocities_by<S: Real>(
 
 /// Accelerations of all joints and bodies for the platform acceleration in `motion`; [`velocities`] must have run.
 pub fn accelerations<S: Real>(model: &Model<S>, pos: &mut Positions<S>, motion: &mut Motion<S>) {
-    accelerations_by(model, &model.topology().plan.pivots_of_leg, pos, motion);
+    let own = motion.own_pivots.take();
+    accelerations_by(model, own.as_deref().unwrap_or(&model.topology().plan.pivots_of_leg), pos, motion);
+    motion.own_pivots = own;
 }
 
 fn accelerations_by<S: Real>(

@@ -196,6 +196,11 @@ impl<S: Real> Positions<S> {
         pos
     }
 
+    /// Go on leg by leg.
+    pub(crate) fn leave_lanes(&mut self) {
+        self.in_lanes = false;
+    }
+
     /// Where the steps and the blocks of a leg stand in [`Positions::margins`] and [`Positions::misses`].
     pub fn places(&self, leg: LegId) -> (Range<usize>, Range<usize>) {
         self.places[leg].clone()

@@ -80,6 +80,20 @@ pub fn solve_spd(a: &Matrix, b: &[f64]) -> Option<Vec<f64>> {
     x.iter().all(|v| v.is_finite()).then_some(x)
 }
 
+/// Solve `A X = B` for a symmetric positive definite `A`; `None` when it is not.
+pub fn solve_spd_matrix(a: &Matrix, b: &Matrix) -> Option<Matrix> {
+    let x = a.llt(Side::Lower).ok()?.solve(b);
+    is_finite(&x).then_some(x)
+}
+
+/// Eigenvalues of a symmetric matrix, ascending; `None` where a number is not finite.
+pub fn symmetric_eigenvalues(a: &Matrix) -> Option<Vec<f64>> {
+    if !is_finite(a) {
+        return None;
+    }
+    a.self_adjoint_eigenvalues(Side::Lower).ok()
+}
+
 /// Eigenvalues, ascending, and vectors (columns, `xᵀMx = 1`) of `K x = λ M x` for symmetric K and positive definite M; `None`
 /// when M is not. The slow and simple road: [`super::arrow`] is the fast one.
 pub fn generalized_eigen(k: &Matrix, m: &Matrix) -> Option<(Vec<f64>, Matrix)> {

@@ -3,6 +3,7 @@
 use super::ids::{BodyId, CoordId, Id, Ids, LegId, Per, PerBody, PerClosure, PerCoord, PerLeg};
 use super::topology::{Anchor, Body, Closure, Coord, CoordKind, JointKind, Leg, Node, Range, SidePath};
 use crate::description::{ClosureJoint, Description, Diagnostic, Fault, Formula, Joint, Span};
+use crate::spatial::Inertia;
 use std::collections::{HashMap, HashSet};
 
 /// Bodies, coordinates, closures and legs of a description.
@@ -21,6 +22,8 @@ pub(super) struct Layout {
     pub(super) order: Vec<LegId>,
     /// Active coordinates that are known to follow from the platform pose.
     pub(super) determined: HashSet<CoordId>,
+    /// What the platform carries, in the file's platform frame, or at the tool point in the axes of its body.
+    pub(super) payload: Inertia<f64>,
 }
 
 impl Layout {
@@ -43,6 +46,7 @@ impl Layout {
             legs: groups.into_iter().map(|name| Leg { name, ..Leg::default() }).collect(),
             order: Vec::new(),
             determined: HashSet::new(),
+            payload: Inertia::zero(),
             closure_rows,
             couplings: PerBody::default(),
             tool,

@@ -17,7 +17,7 @@ mod topology;
 pub use chain::{Edge, Element, Hop, Motion, Path};
 pub use group::Group;
 pub use ids::{BodyId, ClosureId, CoordId, Id, Ids, LegId, Per, PerBody, PerClosure, PerCoord, PerLeg};
-pub use numbers::{BodyNumbers, JointNumbers, Numbers};
+pub use numbers::{BeamNumbers, BodyNumbers, JointNumbers, Numbers};
 pub use plan::{
     Block, BlockPlan, CoordPlace, Cross, LegPivots, MatrixBlock, MatrixPlan, Method, Norm, Plan, Recipe, Root, Slot,
     Step,
@@ -29,7 +29,7 @@ pub use topology::{
 use crate::description::{Coordinate, Coordinates, Description, Diagnostic, Fault, Parameter};
 use crate::linalg::small::PivotOrder;
 use crate::scalar::Real;
-use crate::spatial::Vec3;
+use crate::spatial::{Inertia, Vec3};
 use expand::Layout;
 use plan::BlockBuilder;
 use std::sync::Arc;
@@ -132,6 +132,14 @@ impl Model<f64> {
     /// When there is not one value per parameter.
     pub fn with_values(&self, parameters: &[f64]) -> Self {
         self.with_parameters(parameters).grouped()
+    }
+
+    /// The same robot with a payload on its platform, in the file's platform frame; at a tool point, in the axes of the body
+    /// that has it.
+    pub fn carrying(&self, payload: Inertia<f64>) -> Self {
+        let mut model = self.clone();
+        Arc::make_mut(&mut model.layout).payload = payload;
+        model.with_values(&self.numbers.parameters)
     }
 
     /// The same model, whose closures are to be checked at every posture.
@@ -248,6 +256,11 @@ impl<S: Real> Model<S> {
     /// What the file said.
     pub fn description(&self) -> &Description {
         &self.description
+    }
+
+    /// What the file said of a closure; `None` for the tool point.
+    pub fn closure_row(&self, id: ClosureId) -> Option<&crate::description::Closure> {
+        self.layout.closure_rows[id].map(|row| &self.description.closures[row])
     }
 
     /// The free parameters, in the order of [`Numbers::parameters`].

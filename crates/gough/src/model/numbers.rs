@@ -4,11 +4,13 @@ use super::expand::Layout;
 use super::ids::{ClosureId, CoordId, PerBody, PerClosure, PerCoord};
 use super::topology::Node;
 use crate::description::{
-    Body as Row, Coordinate, Description, Flexible, Formula, Friction, Joint, Modal, Name, Placement, Side, align,
+    Body as Row, Coordinate, Description, Flexible, Formula, Friction, Joint, Modal, Name, Placement,
+    SectionProperties, Side, align,
 };
 use crate::scalar::Real;
 use crate::spatial::orientation::from_constant_rpy;
 use crate::spatial::{Inertia, Mat3, Pose, Rotation, Vec3, vec3};
+use std::ops::Add as _;
 
 /// Numbers of a body. Inside, every joint axis is z of the joint's frames F (fixed) and M (moving).
 #[derive(Clone, PartialEq, Debug)]
@@ -44,6 +46,10 @@ pub struct JointNumbers<S: Real> {
     pub viscous: S,
     /// Coulomb friction.
     pub coulomb: S,
+    /// Spring of the joint.
+    pub stiffness: S,
+    /// Stiffness of the transmission of its drive; zero where none is given.
+    pub transmission: S,
     /// What a joint at rest holds beyond Coulomb friction, and how fast that fades with speed: of the joint and of the drive.
     pub breakaway: [(S, S); 2],
 }
@@ -55,9 +61,28 @@ impl<S: Real> JointNumbers<S> {
             rotor: f(self.rotor),
             viscous: f(self.viscous),
             coulomb: f(self.coulomb),
+            stiffness: f(self.stiffness),
+            transmission: f(self.transmission),
             breakaway: self.breakaway.map(|(beyond, decay)| (f(beyond), f(decay))),
         }
     }
+}
+
+/// Numbers of a flexible beam: uniform, along x of its own axes.
+#[derive(Clone, PartialEq, Debug)]
+pub struct BeamNumbers<S: Real> {
+    /// Axes of the beam at its start, in M.
+    pub X_MN: Pose<S>,
+    /// Length.
+    pub length: S,
+    /// Young's modulus, shear modulus, density.
+    pub moduli: [S; 3],
+    /// Area and moments.
+    pub section: SectionProperties<S>,
+    /// Shear coefficient.
+    pub shear: S,
+    /// Point masses and where they are, in M.
+    pub lumped: Vec<(Vec3<S>, S)>,
 }
 
 /// Numbers of a model.
@@ -69,6 +94,8 @@ pub struct Numbers<S: Real> {
     pub gravity: Vec3<S>,
     /// Bodies.
     pub bodies: PerBody<BodyNumbers<S>>,
+    /// Flexible beams.
+    pub beams: PerBody<Option<BeamNumbers<S>>>,
     /// Rotors and friction of the joint coordinates.
     pub joints: PerCoord<JointNumbers<S>>,
     /// Frames of the two sides of each closure, on the M frame of the body, in the world, or on the platform.
@@ -108,11 +135,15 @@ impl<S: Real> Numbers<S> {
         let mut numbers = Self {
             parameters: parameters.to_vec(),
             gravity: builder.vector(&description.gravity),
+            beams: layout
+                .bodies
+                .map(|id, body| builder.beam_numbers(body.row.0, bodies[id].X_MB, layout.is_last_part(id))),
             bodies,
             joints: layout.coords.map(|_, c| builder.joint(&description.bodies[layout.bodies[c.body].row.0])),
             closures,
             platform: builder
                 .mass(&description.platform.mass, description.platform.modal.as_ref())
+                .add(layout.payload.map(&mut |x| S::lit(x)))
                 .seen_from(&platform),
             home,
             home_pose: Pose { R: from_constant_rpy([home[3], home[4], home[5]]), p: vec3(home[0], home[1], home[2]) },
@@ -121,7 +152,7 @@ impl<S: Real> Numbers<S> {
         if let (Some(tool), Some((_, point))) = (layout.tool, &description.platform.tool) {
             // What the platform weighs hangs at the tool point.
             let X_MB = numbers.bodies[tool].X_MB;
-            let at = Pose::translation(X_MB * builder.vector(point));
+            let at = X_MB * Pose::translation(builder.vector(point));
             numbers.bodies[tool].inertia = numbers.bodies[tool].inertia + numbers.platform.seen_from(&at);
             numbers.platform = Inertia::zero();
         }
@@ -166,6 +197,8 @@ impl<S: Real> Builder<'_, S> {
             None => (S::zero(), S::zero()),
         };
         JointNumbers {
+            stiffness: value(&row.stiffness),
+            transmission: row.drive.as_ref().map_or_else(S::zero, |d| value(&d.stiffness)),
             rotor: row.drive.as_ref().map_or_else(S::zero, |d| value(&d.rotor_inertia)),
             viscous: sum(&|f| value(&f.viscous)),
             coulomb: sum(&|f| value(&f.coulomb)),
@@ -253,6 +286,26 @@ impl<S: Real> Builder<'_, S> {
         let along =
             Inertia { m, ms: vec3(m * l * S::lit(0.5), S::zero(), S::zero()), I_o: Mat3::from_diagonal(&moments) };
         along.seen_from(&Pose::rotation(R))
+    }
+
+    /// Numbers of the beam of a row, on the last part of its joint.
+    fn beam_numbers(&self, row: usize, X_MB: Pose<S>, last: bool) -> Option<BeamNumbers<S>> {
+        let row = &self.description.bodies[row];
+        let (Some(Flexible::Beam(beam)), true) = (&row.flexible, last) else { return None };
+        let elastic = &self.description.elastic;
+        let (E, G, density) = elastic.materials[beam.material].1.moduli(&self.values);
+        let section = &elastic.sections[beam.section].1;
+        let to = self.vector(&beam.to);
+        let length = to.dot(&to).sqrt();
+        let lumped = row.mass.lumped.iter().map(|(at, m)| (X_MB * self.vector(at), m.eval(&self.values)));
+        Some(BeamNumbers {
+            X_MN: X_MB * Pose::rotation(self.beam_axes(beam, to * length.recip())),
+            length,
+            moduli: [E, G, density],
+            section: section.properties(&self.values),
+            shear: section.shear_coefficient(E / (G + G) - S::one(), &self.values),
+            lumped: lumped.collect(),
+        })
     }
 
     /// Axes of a beam in the body frame: x along it, z as near to `up` as can be.

@@ -5,12 +5,12 @@ use crate::spatial::orientation::{from_axis_angle, from_quaternion, to_quaternio
 use crate::spatial::{Pose, Rotation, Vec3, vec3};
 
 /// Position (3), rotation vector from the start of the step (3), independent components of the twist (6), work of the
-/// drives, work lost to friction.
-pub type Vector = [f64; 14];
+/// drives, work lost to friction, work of what acts from outside.
+pub type Vector = [f64; 15];
 
 /// Where the twist stands in a [`Vector`].
 pub const RATES: usize = 6;
-/// Where the two works stand.
+/// Where the three works stand.
 pub const WORKS: usize = 12;
 
 /// A state: the chart is at its pose.
@@ -24,7 +24,7 @@ pub struct State {
 impl State {
     /// From a pose and a twist.
     pub fn new(t: f64, pose: &Pose<f64>, t_r: &[f64]) -> Self {
-        let mut y = [0.0; 14];
+        let mut y = [0.0; 15];
         y[..3].copy_from_slice(pose.p.as_slice());
         y[RATES..RATES + t_r.len()].copy_from_slice(t_r);
         Self { t, R: pose.R, y }
@@ -209,7 +209,7 @@ mod tests {
             let m = turned.map(|x| x.eps) * turned.map(|x| x.re).transpose();
             let w = vec3(m[(2, 1)], m[(0, 2)], m[(1, 0)]);
             let rate = chart_rate(vec3(s.y[3], s.y[4], s.y[5]), w);
-            let mut d = [0.0; 14];
+            let mut d = [0.0; 15];
             d[3..6].copy_from_slice(rate.as_slice());
             Ok(d)
         };

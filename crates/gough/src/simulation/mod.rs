@@ -250,6 +250,8 @@ pub struct Instant {
     pub work: f64,
     /// Work lost to friction since the start.
     pub losses: f64,
+    /// Work of what acts on the platform from outside, since the start.
+    pub work_of_load: f64,
 }
 
 /// How a motion went.
@@ -265,8 +267,7 @@ pub struct Summary {
     pub rejected: usize,
     /// Largest gap of the loops after any step, in metres and radians.
     pub gap: [f64; 2],
-    /// Largest difference between the energy gained and the works done (drives, friction, what acts from outside is not
-    /// counted), over the instants recorded.
+    /// Largest difference between the energy gained and the works done, over the instants recorded.
     pub energy_error: f64,
     /// Largest energy or work seen: what the error is to be compared with.
     pub energy_scale: f64,
@@ -344,12 +345,13 @@ impl<'a> Plant<'a> {
         let motion = &self.dynamics.motion;
         let V = motion.V_WE;
         let theta = chart_rate(vec3(state.y[3], state.y[4], state.y[5]), V.w);
-        let mut rates = [0.0; 14];
+        let mut rates = [0.0; 15];
         rates[..3].copy_from_slice(V.v.as_slice());
         rates[3..6].copy_from_slice(theta.as_slice());
         rates[RATES..RATES + self.n].copy_from_slice(&self.td_r[..self.n]);
         let active = self.model.topology().active.iter();
         rates[WORKS] = active.zip(&self.efforts).map(|(c, effort)| effort * motion.rates[*c]).sum();
+        rates[WORKS + 2] = V.power(self.options.load);
         if let Some(sign) = self.options.friction {
             let joints = self.model.numbers().joints.iter();
             rates[WORKS + 1] = joints.map(|(c, j)| j.friction(motion.rates[c], sign) * motion.rates[c]).sum();
@@ -434,9 +436,20 @@ impl<'a> Plant<'a> {
             energies: energies(self.model, &d.pos, &d.motion),
             work: state.y[WORKS],
             losses: state.y[WORKS + 1],
+            work_of_load: state.y[WORKS + 2],
             t_r,
             td_r,
         })
+    }
+
+    /// The pose of a state, coordinates that follow being taken from the closures.
+    fn closed(&mut self, state: &State) -> Result<Pose<f64>, SolveError> {
+        let pose = state.pose();
+        if self.model.topology().platform.dependent.is_empty() {
+            return Ok(pose);
+        }
+        inverse_in(self.model, &pose, self.mode, &mut self.dynamics.pos)?;
+        Ok(self.dynamics.pos.X_WE)
     }
 
     /// Gap of the loops at the posture in memory.
@@ -448,18 +461,35 @@ impl<'a> Plant<'a> {
     }
 }
 
-/// The motion of a robot from a pose and a twist. `record` hears of every instant recorded and says whether to go on.
+/// Who hears of a motion. A closure that takes an [`Instant`] and says whether to go on is one.
+pub trait Observer {
+    /// An instant that is recorded; whether to go on.
+    fn record(&mut self, instant: &Instant) -> bool;
+
+    /// Asked after every few hundred steps, at which time of the motion; whether to go on.
+    fn goes_on(&mut self, _t: f64) -> bool {
+        true
+    }
+}
+
+impl<F: FnMut(&Instant) -> bool> Observer for F {
+    fn record(&mut self, instant: &Instant) -> bool {
+        self(instant)
+    }
+}
+
+/// The motion of a robot from a pose and a twist.
 pub fn simulate(
     model: &Model<f64>,
     mode: &WorkingMode,
     from: (&Pose<f64>, &[f64]),
     law: &Law,
     options: &Options,
-    record: &mut dyn FnMut(&Instant) -> bool,
+    observer: &mut dyn Observer,
 ) -> Result<Summary, SetupError> {
     check(model, from.1, law, options)?;
     let plant = Plant::new(model, mode, law, options);
-    Run::begin(plant, law, State::new(0.0, from.0, from.1), record)?.go()
+    Run::begin(plant, law, State::new(0.0, from.0, from.1), observer)?.go()
 }
 
 fn check(model: &Model<f64>, t_r: &[f64], law: &Law, options: &Options) -> Result<(), SetupError> {
@@ -527,7 +557,7 @@ struct Run<'a, 'r> {
     plant: Plant<'a>,
     law: &'a Law,
     watch: Watch<'a>,
-    record: &'r mut dyn FnMut(&Instant) -> bool,
+    observer: &'r mut dyn Observer,
     random: Pcg64Mcg,
     state: State,
     /// Derivative at the state.
@@ -550,7 +580,7 @@ impl<'a, 'r> Run<'a, 'r> {
         mut plant: Plant<'a>,
         law: &'a Law,
         state: State,
-        record: &'r mut dyn FnMut(&Instant) -> bool,
+        observer: &'r mut dyn Observer,
     ) -> Result<Self, SetupError> {
         let setup = |trouble| match trouble {
             Trouble::Robot(e) => SetupError::Start(e),
@@ -583,7 +613,7 @@ impl<'a, 'r> Run<'a, 'r> {
             plant,
             law,
             watch,
-            record,
+            observer,
             random,
             state,
             k1,
@@ -605,6 +635,10 @@ impl<'a, 'r> Run<'a, 'r> {
             if self.summary.steps + self.summary.rejected >= MOST_STEPS {
                 return Ok(self.end(Stop::TooManySteps));
             }
+            let tried_in_all = self.summary.steps + self.summary.rejected;
+            if tried_in_all % 256 == 255 && !self.observer.goes_on(self.state.t) {
+                return Ok(self.end(Stop::Interrupted));
+            }
             let whole = self.until_next_corner().min(rest);
             if let Method::Fixed { step } = options.method {
                 self.h = tried.unwrap_or(step);
@@ -620,8 +654,9 @@ impl<'a, 'r> Run<'a, 'r> {
             match self.attempt(h) {
                 Ok(None) => {
                     tried = None;
-                    if !self.tell_corner() {
-                        return Ok(self.end(Stop::Interrupted));
+                    if let Err(trouble) = self.sample() {
+                        let stop = self.diagnose(Some(trouble));
+                        return Ok(self.end(stop));
                     }
                 }
                 Ok(Some(stop)) => return Ok(self.end(stop)),
@@ -655,17 +690,18 @@ impl<'a, 'r> Run<'a, 'r> {
             }
             longer = h * factor.clamp(0.2, 5.0);
         }
-        // The end of the step must have an answer too. Coordinates that follow are taken from the closures.
-        self.plant.derivative(&step.end).map_err(Some)?;
-        let next = step.end.rebased(&self.plant.dynamics.pos.X_WE);
+        let pose = self.plant.closed(&step.end).map_err(|e| Some(Trouble::Robot(e)))?;
+        let next = step.end.rebased(&pose);
+        // The end of the step must have an answer too.
         let k1 = self.plant.derivative(&next).map_err(Some)?;
         let gap = self.plant.gap();
-        if let Some(k) = self.watch.crossed(&next.pose())
-            && let Some(stop) = self.crossing(k, h)
-        {
-            return Ok(Some(stop));
+        match self.watch.crossed(&next.pose()) {
+            None => self.watch.go_on(),
+            Some(k) => match self.crossing(k, h) {
+                Some(stop) => return Ok(Some(stop)),
+                None => self.watch.start(&next.pose()),
+            },
         }
-        self.watch.start(&next.pose());
         (0..2).for_each(|k| self.summary.gap[k] = self.summary.gap[k].max(gap[k]));
         let at_limit = self.plant.at_limit.iter();
         self.summary.saturated.iter_mut().zip(at_limit).filter(|(_, at)| **at).for_each(|(sum, _)| *sum += h);
@@ -730,21 +766,17 @@ impl<'a, 'r> Run<'a, 'r> {
         if next > LEAST * options.duration { next } else { f64::INFINITY }
     }
 
-    /// Work of the controller when its time has come; whether to go on.
-    fn tell_corner(&mut self) -> bool {
+    /// A sample of the controller when its time has come.
+    fn sample(&mut self) -> Result<(), Trouble> {
         let options = self.plant.options;
-        let least = LEAST * options.duration;
-        let Some(period) = options.period else { return true };
-        if self.samples as f64 * period > self.state.t + least {
-            return true;
+        let Some(period) = options.period else { return Ok(()) };
+        if self.samples as f64 * period > self.state.t + LEAST * options.duration {
+            return Ok(());
         }
         self.samples += 1;
-        let sampled = self.plant.sample(&self.state, &mut self.random);
-        let fresh = sampled.and_then(|()| self.plant.derivative(&self.state));
-        if let Ok(k1) = fresh {
-            self.k1 = k1;
-        }
-        true
+        self.plant.sample(&self.state, &mut self.random)?;
+        self.k1 = self.plant.derivative(&self.state)?;
+        Ok(())
     }
 
     /// Record the instants inside a step: by interpolation, or at its end when steps are fixed.
@@ -772,20 +804,20 @@ impl<'a, 'r> Run<'a, 'r> {
         self.records += 1;
         let energy: f64 = instant.energies.iter().sum();
         let gained = energy - self.energy;
-        let off = gained - instant.work + instant.losses;
+        let off = gained - instant.work + instant.losses - instant.work_of_load;
         self.summary.energy_error = self.summary.energy_error.max(off.abs());
         let kinetic = instant.energies[0] + instant.energies[1];
-        for part in [kinetic, gained, instant.work, instant.losses] {
+        for part in [kinetic, gained, instant.work, instant.losses, instant.work_of_load] {
             self.summary.energy_scale = self.summary.energy_scale.max(part.abs());
         }
-        (self.record)(instant)
+        self.observer.record(instant)
     }
 
     fn end(mut self, stop: Stop) -> Summary {
         if let Ok(last) = self.plant.observe(&self.state) {
             // Where a leg is stretched its rates are known to half of the digits only.
             let blurred = matches!(stop, Stop::Singular { kind: Kind::Type1 | Kind::Lpjts, .. });
-            let _ = if blurred { (self.record)(&last) } else { self.tell(&last) };
+            let _ = if blurred { self.observer.record(&last) } else { self.tell(&last) };
         }
         self.summary.t = self.state.t;
         self.summary.stop = stop;
@@ -796,7 +828,7 @@ impl<'a, 'r> Run<'a, 'r> {
 /// What errors are compared with: the size of the robot, a radian, and these per second; zero for what does not move.
 fn scales(model: &Model<f64>) -> Vector {
     let platform = &model.topology().platform;
-    let mut scales = [0.0; 14];
+    let mut scales = [0.0; 15];
     let of = |angle: bool| if angle { 1.0 } else { model.size() };
     for (k, c) in platform.independent.iter().enumerate() {
         scales[c.index()] = of(c.is_angle());

@@ -39,9 +39,15 @@ impl<'m> Watch<'m> {
         }
     }
 
-    /// Functions that have another sign at this posture than before.
+    /// Take the signs of the posture that [`Watch::crossed`] looked at last as those to compare with.
+    pub fn go_on(&mut self) {
+        std::mem::swap(&mut self.before, &mut self.now);
+    }
+
+    /// The first function that has another sign at this posture than before.
     pub fn crossed(&mut self, pose: &Pose<f64>) -> Option<usize> {
         let (probe, now) = (&mut self.probe, &mut self.now);
+        now.clear();
         if probe.take(pose).is_err() {
             return None;
         }

@@ -6,6 +6,7 @@ use crate::dynamics::newton_euler::Sign;
 use crate::kinematics::motion::move_from;
 use crate::kinematics::{SolveError, WorkingMode, inverse_in, joint_value};
 use crate::model::{CoordId, Model};
+use crate::spatial::Wrench;
 
 /// Most instants that are looked at.
 pub const MOST_SAMPLES: usize = 1_000_000;
@@ -140,8 +141,20 @@ pub fn follow(
     trajectory: &Trajectory,
     step: Option<f64>,
 ) -> Result<Profile, TrajectoryError> {
+    follow_under(model, mode, trajectory, step, Wrench::zero())
+}
+
+/// The same with a wrench from outside on the platform, at its origin, in world axes.
+pub fn follow_under(
+    model: &Model<f64>,
+    mode: &WorkingMode,
+    trajectory: &Trajectory,
+    step: Option<f64>,
+    load: Wrench<f64>,
+) -> Result<Profile, TrajectoryError> {
     let times = instants(trajectory, step)?;
     let mut walk = Walk::new(model, mode, trajectory);
+    walk.dynamics.efforts.load = load;
     for t in times {
         walk.visit(t);
     }
@@ -152,7 +165,7 @@ pub fn follow(
 fn instants(trajectory: &Trajectory, step: Option<f64>) -> Result<Vec<f64>, TrajectoryError> {
     let [start, end] = trajectory.span();
     let times = trajectory.times();
-    let Some(step) = step.or((times.len() == 2 && end > start).then(|| (end - start) / 1000.0)) else {
+    let Some(step) = step.or((!trajectory.is_sampled() && end > start).then(|| (end - start) / 1000.0)) else {
         let asked = times.len() as f64;
         return if times.len() <= MOST_SAMPLES { Ok(times) } else { Err(TrajectoryError::TooMany { asked }) };
     };

@@ -9,6 +9,7 @@ mod spline;
 
 pub use follow::{
     Bound, DriveLimits, MOST_SAMPLES, MOST_VIOLATIONS, Passage, Profile, Refusal, Row, Violation, drive_limits, follow,
+    follow_under,
 };
 pub use joints::{JointSample, from_joints};
 pub use spline::{Jet, Samples, Spline};
@@ -205,6 +206,11 @@ impl Trajectory {
             Course::Between { duration, .. } => [0.0, *duration],
             Course::Sampled { spline, .. } => spline.span(),
         }
+    }
+
+    /// Whether it goes through samples.
+    pub fn is_sampled(&self) -> bool {
+        matches!(self.0, Course::Sampled { .. })
     }
 
     /// Times of the samples, or the two ends.

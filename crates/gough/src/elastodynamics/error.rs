@@ -1,0 +1,147 @@
+//! Questions about vibration that have no answer, and why.
+
+use crate::kinematics::SolveError;
+use std::fmt;
+
+/// Why there is no elastic model, or no frequencies.
+#[derive(Clone, PartialEq, Debug)]
+#[non_exhaustive]
+pub enum ElasticError {
+    /// The posture cannot be taken.
+    Posture(SolveError),
+    /// Nothing can move: every body is rigid and every drive holds.
+    NothingMoves,
+    /// The section of a beam has no direction: `up` is along the beam.
+    BeamAxes {
+        /// The body.
+        body: String,
+    },
+    /// Something is attached to a modal body elsewhere than at a named point.
+    UnnamedPoint {
+        /// The body.
+        body: String,
+    },
+    /// Joints that follow each other have something flexible between them.
+    CoupledAcross {
+        /// A body beyond it.
+        body: String,
+    },
+    /// A planar model of something that is not planar.
+    NotPlanar {
+        /// What sticks out of the plane.
+        what: String,
+    },
+    /// More coordinates than dense matrices are good for.
+    TooLarge {
+        /// How many.
+        coordinates: usize,
+    },
+    /// Nothing that moves has mass.
+    NoMass,
+    /// Something has neither mass nor stiffness.
+    Loose {
+        /// What.
+        what: String,
+    },
+    /// A number of the model is not finite.
+    NotFinite {
+        /// Where.
+        what: String,
+    },
+    /// The mass matrix is not positive: some body has a negative inertia in a direction it moves in.
+    NegativeMass {
+        /// What moves most in that direction.
+        what: String,
+    },
+    /// A leg moves freely while the platform is held, so that it cannot be reduced.
+    NotReducible,
+    /// The eigenvalues were not found.
+    NotConverged,
+}
+
+impl ElasticError {
+    /// The kind of refusal, one word.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            ElasticError::Posture(e) => e.kind(),
+            ElasticError::NothingMoves => "nothing-moves",
+            ElasticError::BeamAxes { .. } => "beam-axes",
+            ElasticError::UnnamedPoint { .. } => "unnamed-point",
+            ElasticError::CoupledAcross { .. } => "coupled-across",
+            ElasticError::NotPlanar { .. } => "not-planar",
+            ElasticError::TooLarge { .. } => "too-large",
+            ElasticError::NoMass => "no-mass",
+            ElasticError::Loose { .. } => "loose",
+            ElasticError::NotFinite { .. } => "not-finite",
+            ElasticError::NegativeMass { .. } => "negative-mass",
+            ElasticError::NotReducible => "not-reducible",
+            ElasticError::NotConverged => "not-converged",
+        }
+    }
+
+    /// Whether the question was wrong, not the posture.
+    pub fn is_misuse(&self) -> bool {
+        match self {
+            ElasticError::Posture(e) => e.is_misuse(),
+            ElasticError::NotConverged => false,
+            _ => true,
+        }
+    }
+}
+
+impl From<SolveError> for ElasticError {
+    fn from(e: SolveError) -> Self {
+        ElasticError::Posture(e)
+    }
+}
+
+impl fmt::Display for ElasticError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ElasticError::Posture(e) => e.fmt(f),
+            ElasticError::NothingMoves => f.write_str(
+                "nothing can vibrate: every body is rigid and every drive holds; give bodies `beam` or `modal`, \
+                 drives a `stiffness`, or ask with --actuators free",
+            ),
+            ElasticError::BeamAxes { body } => {
+                write!(f, "the section of beam `{body}` has no direction: `up` is along the beam; give another `up`")
+            }
+            ElasticError::UnnamedPoint { body } => write!(
+                f,
+                "something is attached to the modal body `{body}` elsewhere than at a named point; name the point of \
+                 its file where it is attached"
+            ),
+            ElasticError::CoupledAcross { body } => write!(
+                f,
+                "`{body}` is moved by a coupled joint that lies beyond a flexible body; give the coupled joints a chain of \
+                 rigid bodies, or model the coupling by bodies"
+            ),
+            ElasticError::NotPlanar { what } => write!(
+                f,
+                "`dimension = 2` of [elastic] asks for motions in the x-y plane, but {what}; leave `dimension` out"
+            ),
+            ElasticError::TooLarge { coordinates } => write!(
+                f,
+                "{coordinates} elastic coordinates are more than {}; use fewer `elements`",
+                super::plan::MOST_COORDINATES
+            ),
+            ElasticError::NoMass => f.write_str("nothing that moves has mass; give bodies a mass or a density"),
+            ElasticError::Loose { what } => {
+                write!(f, "{what} has neither mass nor stiffness; give a body there a mass, or a joint a stiffness")
+            }
+            ElasticError::NotFinite { what } => {
+                write!(f, "the matrices have a number that is not finite at {what}; look at the data of that body")
+            }
+            ElasticError::NegativeMass { what } => {
+                write!(f, "the inertia is not positive where {what} moves; look at the mass data of that body")
+            }
+            ElasticError::NotReducible => f.write_str(
+                "a leg moves freely while the platform is held, or the robot has free motions: it cannot be reduced; \
+                 leave --reduce out",
+            ),
+            ElasticError::NotConverged => f.write_str("the natural frequencies did not converge"),
+        }
+    }
+}
+
+impl std::error::Error for ElasticError {}

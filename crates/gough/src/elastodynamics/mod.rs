@@ -1,0 +1,32 @@
+//! Stage 5: flexible bodies, stiffness and mass of the robot around a posture, natural frequencies and modes, chapter 11.
+//!
+//! A plan says where the robot is rigid and where it bends ([`plan`]); [`assemble()`] gives stiffness and mass as block arrows;
+//! [`Vibration`] solves them, posture after posture.
+//!
+//! ```
+//! use gough::elastodynamics::{Actuators, Vibration};
+//!
+//! let robot = gough::robots::load("navaro").expect("shipped").expect("correct");
+//! let mut v = Vibration::new(robot.model(), robot.home(), Actuators::Locked)?;
+//! v.take(robot.home().pose(), robot.mode())?;
+//! assert!((v.lowest(5)?[0].hz - 44.10463526).abs() < 1e-7);
+//! # Ok::<(), gough::elastodynamics::ElasticError>(())
+//! ```
+
+pub mod assemble;
+pub mod beam;
+mod closing;
+mod error;
+pub mod modal;
+pub mod numbers;
+pub mod plan;
+mod planar;
+mod reduce;
+pub mod relative;
+mod vibration;
+
+pub use assemble::{ElasticData, ElasticModel, assemble};
+pub use error::ElasticError;
+pub use plan::{Actuators, ElasticPlan};
+pub use reduce::Reduced;
+pub use vibration::{Frequency, SAME_FREQUENCY, Sensitivity, Shares, Store, Vibration, groups};
