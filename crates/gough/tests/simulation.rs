@@ -130,6 +130,14 @@ fn singularities_end_a_motion_by_name_and_type_2_can_be_passed() {
 }
 
 #[test]
+fn stretched_passive_joints_end_a_motion_as_lpjts() {
+    let robot = robot("tripteron");
+    let rest = vec![0.0; 3];
+    let (summary, _) = run(&robot, robot.home().pose(), &rest, &Law::Free, &Options::lasting(1.0));
+    assert!(matches!(&summary.stop, Stop::Singular { kind: Kind::Lpjts, leg: Some(_) }), "{}", summary.stop);
+}
+
+#[test]
 fn computed_torque_with_the_exact_model_follows_to_1e_8() {
     use Coordinate::{Rx, Ry, Rz, X, Y, Z};
     for (name, to) in [

@@ -740,10 +740,15 @@ impl<'a, 'r> Run<'a, 'r> {
     fn diagnose(&mut self, trouble: Option<Trouble>) -> Stop {
         match trouble {
             Some(Trouble::Controller(e)) => Stop::Controller(e),
+            // The end of a leg's reach: Type 1, or LPJTS where its passive joints alone are stretched.
             Some(Trouble::Robot(SolveError::OutOfReach { leg, .. } | SolveError::AtLimit { leg })) => {
-                Stop::Singular { kind: Kind::Type1, leg: Some(leg) }
+                let kind = self.watch.near(&self.state.pose()).map_or(Kind::Type1, |(kind, _)| kind);
+                Stop::Singular { kind, leg: Some(leg) }
             }
-            Some(Trouble::Robot(SolveError::Singular { kind, leg })) => Stop::Singular { kind, leg },
+            Some(Trouble::Robot(SolveError::Singular { kind, leg })) => {
+                let kind = self.watch.near(&self.state.pose()).map_or(kind, |(kind, _)| kind);
+                Stop::Singular { kind, leg }
+            }
             Some(Trouble::Robot(e)) if e.kind() == Kind::Type2.word() => {
                 Stop::Singular { kind: Kind::Type2, leg: None }
             }
