@@ -172,6 +172,18 @@ fn word(platform: &Platform, c: Coordinate) -> &'static str {
     ["x", "y", "z", "roll", "pitch", yaw][c.index()]
 }
 
+/// The coordinates of this platform, in words.
+pub fn coordinate_words(platform: &Platform) -> String {
+    platform.independent.iter().map(|c| word(platform, *c)).collect::<Vec<_>>().join(", ")
+}
+
+/// A time in seconds, with or without its unit.
+pub fn time(text: &str, option: &str) -> Result<f64, Failure> {
+    let assigned = Assigned::read(option, text.trim()).map_err(Failure::Usage)?;
+    assigned.must_have([0, 0, 1], "a time").map_err(Failure::Usage)?;
+    Ok(assigned.value)
+}
+
 /// Whether these names say where the platform is: nothing twice, nothing that it has not, nothing missing.
 pub fn check_parts(platform: &Platform, parts: &[(&str, Part)]) -> Result<(), String> {
     check_contradictions(parts)?;

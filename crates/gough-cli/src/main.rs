@@ -9,6 +9,7 @@ mod loads;
 mod output;
 mod plot;
 mod region;
+mod sheet;
 mod states;
 
 use clap::{Parser, Subcommand};
@@ -43,6 +44,8 @@ enum Command {
     Ddm(commands::dynamics::Direct),
     /// Source code of a model: C, Rust, Python, MATLAB, CUDA, with its operation count
     Codegen(commands::codegen::Arguments),
+    /// Motion over time under efforts or a controller
+    Simulate(Box<commands::simulate::Arguments>),
     /// Natural frequencies, modes, and how they depend on the parameters of the robot
     Frequencies(commands::frequencies::Arguments),
     /// Print the JSON Schema of the robot file, for editors
@@ -73,6 +76,7 @@ fn main() -> ExitCode {
             answers = a.answers();
             (commands::codegen::run(a), &answers)
         }
+        Command::Simulate(a) => (commands::simulate::run(a), &a.output),
         Command::Frequencies(a) => (commands::frequencies::run(a), &a.output),
         Command::Schema(a) => (commands::schema::run(a), &a.output),
     };

@@ -58,7 +58,7 @@ pub fn component_names(model: &Model<f64>) -> Vec<&'static str> {
 }
 
 /// Columns of rates: `xd`, `phid`, `wx`; of accelerations with one more d.
-fn rate_names(model: &Model<f64>, more: &str) -> Vec<String> {
+pub fn rate_names(model: &Model<f64>, more: &str) -> Vec<String> {
     let name = |n: &str| if n.starts_with('w') { format!("{n}{more}") } else { format!("{n}d{more}") };
     component_names(model).into_iter().map(name).collect()
 }

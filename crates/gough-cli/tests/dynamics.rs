@@ -4,6 +4,7 @@ mod common;
 
 use common::{document, file, json, repository, run};
 use serde_json::Value;
+use std::fmt::Write as _;
 
 fn close(found: &Value, wanted: &Value, what: &str) {
     let list = |v: &Value| -> Vec<f64> {
@@ -155,7 +156,7 @@ fn derivatives_and_models() {
 fn long_files_are_answered_in_order() {
     let mut text = String::from("x,y,xd,yd\n");
     for i in 0..5000 {
-        text += &format!("{},0.25,0.1,{}\n", 0.05 * f64::from(i) / 5000.0, f64::from(i) / 5000.0);
+        let _ = writeln!(text, "{},0.25,0.1,{}", 0.05 * f64::from(i) / 5000.0, f64::from(i) / 5000.0);
     }
     text += "0.05,five,0,0\n";
     let folder = tempfile::tempdir().unwrap();

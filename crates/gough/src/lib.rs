@@ -28,9 +28,11 @@
 //! | [`model`] | description → tree, legs, closures, plan; numbers in any scalar |
 //! | [`kinematics`] | closure, inverse and forward geometry |
 //! | [`dynamics`] | actuator efforts from motion, motion from efforts, energy, ground reaction |
+//! | [`trajectory`] | motions of the platform over time, what they take and which limits they leave |
 //! | [`elastodynamics`] | flexible bodies, stiffness and mass, natural frequencies and modes |
 //! | [`analysis`] | mobility, dependence of lines |
 //! | [`codegen`] | models as straight-line programs with few operations; C, Rust, Python, MATLAB, CUDA |
+//! | [`simulation`] | motion over time under efforts or a controller |
 //! | [`robots`] | the robots that come with the library |
 #![allow(non_snake_case)]
 #![forbid(unsafe_code)]
@@ -46,7 +48,9 @@ pub mod model;
 mod robot;
 pub mod robots;
 pub mod scalar;
+pub mod simulation;
 pub mod spatial;
+pub mod trajectory;
 
 pub use robot::{Mobility, Robot};
 

@@ -6,6 +6,8 @@ use gough::kinematics::geometry::solve_legs;
 use gough::kinematics::matrices::{Matrices, assemble};
 use gough::kinematics::motion::{Motion, move_in};
 use gough::kinematics::{Positions, inverse_in};
+use gough::simulation::{Controller, Feedback, Gains, Instant, Law, Method, Options, simulate};
+use gough::trajectory::Trajectory;
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
@@ -78,6 +80,33 @@ fn motion_and_matrices_allocate_nothing() {
             }
         });
         assert_eq!(count, 0, "{name}");
+    }
+}
+
+#[test]
+fn steps_of_a_simulation_allocate_nothing() {
+    for name in ["five-bar", "gough-stewart", "delta"] {
+        let robot = gough::robots::load(name).unwrap().unwrap();
+        let (model, home) = (robot.model(), *robot.home().pose());
+        let rest = vec![0.0; model.topology().platform.independent.len()];
+        for feedback in [Feedback::JointPd { gravity: true }, Feedback::PlatformPd, Feedback::ComputedTorque] {
+            let (gains, trajectory) = (Gains::all(100.0, 10.0), Trajectory::hold(home));
+            let law =
+                Law::Controller(Box::new(Controller { feedback, gains, trajectory, believed: None, friction: None }));
+            let mut counts = [10.0, 60.0].map(|steps| {
+                let step = Method::Fixed { step: 0.01 / steps };
+                let options = Options { method: step, every: 0.01, ..Options::lasting(0.01) };
+                let mut taken = 0;
+                let count = allocations(|| {
+                    let record = &mut |_: &Instant| true;
+                    taken = simulate(model, robot.mode(), (&home, &rest), &law, &options, record).unwrap().steps;
+                });
+                (taken, count)
+            });
+            counts.sort_unstable();
+            assert_eq!(counts[0].1, counts[1].1, "{name} {feedback:?}: {counts:?}");
+            assert!(counts[0].0 < counts[1].0);
+        }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-const FLOORS: [(&str, u8); 10] = [
+const FLOORS: [(&str, u8); 12] = [
     ("scalar", 0),
     ("spatial", 1),
     ("linalg", 1),
@@ -10,9 +10,11 @@ const FLOORS: [(&str, u8); 10] = [
     ("model", 3),
     ("kinematics", 4),
     ("dynamics", 5),
+    ("trajectory", 6),
     ("elastodynamics", 6),
     ("analysis", 7),
     ("codegen", 8),
+    ("simulation", 8),
 ];
 
 /// Files beside the folders: a robot ready to be asked needs all stages up to kinematics.

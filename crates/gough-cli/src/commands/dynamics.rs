@@ -4,6 +4,7 @@ use crate::ask::{self, Subject};
 use crate::batch;
 use crate::commands::motion::components;
 use crate::commands::singularities::one_mode;
+use crate::commands::trajectory::{self, Along};
 use crate::failure::{Failure, error_json};
 use crate::loads;
 use crate::output::Output;
@@ -75,6 +76,8 @@ pub struct Inverse {
     /// Derivatives of the efforts by pose, twist, acceleration and the parameters of the file
     #[arg(long, requires = "pose")]
     derivatives: bool,
+    #[command(flatten)]
+    along: Along,
 }
 
 #[derive(Args)]
@@ -99,6 +102,13 @@ pub struct Direct {
 pub fn idm(arguments: &Inverse) -> Result<(), Failure> {
     let robot = load(&arguments.question)?;
     let answer = || {
+        if let Some(path) = &arguments.along.trajectory {
+            let mode = one_mode(&robot, arguments.question.mode.as_deref())?;
+            let wrench = arguments.question.wrench.as_deref();
+            let load =
+                wrench.map_or(Ok(Wrench::zero()), |w| loads::on_platform(robot.model(), w).map(|(_, load)| load))?;
+            return trajectory::run(&robot, &mode, path, &arguments.along, load, &arguments.question.output);
+        }
         let acceleration = optional(&robot, arguments.acceleration.as_deref(), "--acceleration")?;
         let mut conditions = conditions(&robot, &arguments.question)?;
         conditions.share = share(&robot, &arguments.share)?;
@@ -257,7 +267,7 @@ fn optional(robot: &Robot, text: Option<&str>, option: &str) -> Result<Option<Ve
 }
 
 /// `q11=1.5,q21=-0.2` in the order of the active joints.
-fn efforts(robot: &Robot, text: &str) -> Result<Vec<f64>, Failure> {
+pub fn efforts(robot: &Robot, text: &str) -> Result<Vec<f64>, Failure> {
     let t = robot.model().topology();
     let mut list: Vec<Option<f64>> = vec![None; t.active.len()];
     for assigned in ask::assignments(text, "--efforts")? {

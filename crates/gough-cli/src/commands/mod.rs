@@ -9,4 +9,6 @@ pub mod map;
 pub mod motion;
 pub mod robots;
 pub mod schema;
+pub mod simulate;
 pub mod singularities;
+pub mod trajectory;

@@ -89,11 +89,8 @@ impl<'m> Probe<'m> {
                 _ => None,
             });
             if columns.clone().count() == block.active {
-                let mut B = Dense::zeros(block.active, block.active);
-                for (k, c) in columns.enumerate() {
-                    (0..block.active).for_each(|i| *B.at_mut(i, k) = m.B.at(row + i, c));
-                }
-                orientation *= determinant(&B).signum();
+                let B = |i: usize, k: usize| columns.clone().nth(k).map_or(0.0, |c| m.B.at(row + i, c));
+                orientation *= determinant_of(block.active, B).signum();
             }
             let passive = &self.planned[pivot..pivot + block.passive];
             if !passive.is_empty() {
@@ -159,16 +156,23 @@ pub enum Root {
     Blocked,
 }
 
-/// Determinant by elimination with row exchanges, up to 6 × 6.
+/// Determinant by elimination with row exchanges.
 pub fn determinant(a: &Dense<f64>) -> f64 {
-    let n = a.rows;
+    determinant_of(a.rows, |i, j| a.at(i, j))
+}
+
+/// The same from the entries; nothing is allocated up to 6 × 6.
+fn determinant_of(n: usize, a: impl Fn(usize, usize) -> f64) -> f64 {
+    if n == 1 {
+        return a(0, 0);
+    }
     if n == 2 {
-        return a.at(0, 0) * a.at(1, 1) - a.at(0, 1) * a.at(1, 0);
+        return a(0, 0) * a(1, 1) - a(0, 1) * a(1, 0);
     }
     if n > 6 {
-        return nalgebra::DMatrix::from_fn(n, n, |i, j| a.at(i, j)).determinant();
+        return nalgebra::DMatrix::from_fn(n, n, a).determinant();
     }
     // A unit matrix fills what is left of 6 × 6.
     let unit = |i: usize, j: usize| f64::from(u8::from(i == j));
-    nalgebra::SMatrix::<f64, 6, 6>::from_fn(|i, j| if i < n && j < n { a.at(i, j) } else { unit(i, j) }).determinant()
+    nalgebra::SMatrix::<f64, 6, 6>::from_fn(|i, j| if i < n && j < n { a(i, j) } else { unit(i, j) }).determinant()
 }

@@ -148,6 +148,29 @@ impl Model<f64> {
         self
     }
 
+    /// The same robot without the ranges of its joints.
+    pub fn without_ranges(&self) -> Self {
+        let mut free = self.clone();
+        Arc::make_mut(&mut free.topology).coords.values_mut().for_each(|c| c.range = None);
+        free
+    }
+
+    /// The same robot with every mass, inertia and rotor multiplied by a factor of its own: bodies first, then the platform,
+    /// then the rotors. A body stays one that can exist.
+    pub fn with_scaled_inertias(&self, mut factor: impl FnMut() -> f64) -> Self {
+        let mut scaled = self.clone();
+        let numbers = &mut scaled.numbers;
+        let bodies = numbers.bodies.values_mut().map(|b| &mut b.inertia);
+        for inertia in bodies.chain(std::iter::once(&mut numbers.platform)) {
+            let k = factor();
+            *inertia = inertia.map(&mut |x| x * k);
+        }
+        for joint in numbers.joints.values_mut() {
+            joint.rotor *= factor();
+        }
+        scaled.grouped()
+    }
+
     /// The same model with the closure rows that give the rates of each leg.
     pub fn with_leg_pivots(mut self, legs: PerLeg<LegPivots>) -> Self {
         Arc::make_mut(&mut self.topology).plan.pivots_of_leg = legs;

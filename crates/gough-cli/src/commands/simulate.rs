@@ -1,0 +1,572 @@
+//! `gough simulate`: motion over time under efforts or a controller.
+
+use crate::ask::{self, Subject, time};
+use crate::commands::dynamics::efforts;
+use crate::commands::motion::components;
+use crate::commands::singularities::one_mode;
+use crate::commands::trajectory::effort_label;
+use crate::failure::Failure;
+use crate::loads;
+use crate::output::{Output, spares, write_whole};
+use crate::plot::{self, Chart, Series, Style};
+use crate::sheet;
+use crate::states::{pose_json, pose_text, rate_names};
+use clap::{Args, ValueEnum};
+use gough::Robot;
+use gough::description::{Coordinate, Coordinates};
+use gough::dynamics::newton_euler::Sign;
+use gough::kinematics::WorkingMode;
+use gough::kinematics::platform::coordinates;
+use gough::model::Model;
+use gough::simulation::{
+    Controller, EffortTable, Feedback, Gains, Instant, Law, Method, Noise, Observer, Options, SetupError, Summary,
+    simulate,
+};
+use gough::spatial::Pose;
+use gough::spatial::orientation::to_quaternion;
+use gough::trajectory::{Trajectory, pose_error};
+use rand::{RngExt, SeedableRng};
+use serde_json::{Value, json};
+use std::fmt::Write as _;
+use std::io::IsTerminal;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// What follows the trajectory.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Kind {
+    /// Springs and dampers at the drives: kp (q_d - q) + kd (qd_d - qd)
+    JointPd,
+    /// The same on the platform, carried to the drives, and what holds the robot against gravity
+    PlatformPd,
+    /// Efforts of the model for the acceleration that corrects the error
+    ComputedTorque,
+}
+
+/// What a picture shows.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Show {
+    /// Coordinates of the platform
+    Platform,
+    /// Active joints
+    Joints,
+    /// Rates of the active joints
+    Rates,
+    /// Efforts of the drives
+    Efforts,
+    /// Kinetic and potential energy, work of the drives, losses
+    Energy,
+    /// Distance from the trajectory
+    Error,
+}
+
+#[derive(Args)]
+#[allow(clippy::struct_excessive_bools)] // switches of the command line
+pub struct Arguments {
+    #[command(flatten)]
+    subject: Subject,
+    /// Where it starts; home unless given
+    #[arg(long, value_name = "COORDINATES", allow_hyphen_values = true)]
+    from: Option<String>,
+    /// Platform twist at the start: x=0.3,wz=1; what is left out is zero
+    #[arg(long, value_name = "COMPONENTS", allow_hyphen_values = true)]
+    twist: Option<String>,
+    /// How long, in seconds
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
+    time: String,
+    /// Efforts of the drives: a CSV file with columns t, tau_11, .., or constant ones, q11=1.5,q21=0
+    #[arg(long, value_name = "FILE|EFFORTS", conflicts_with = "controller", allow_hyphen_values = true)]
+    efforts: Option<String>,
+    /// A controller along --trajectory, to --to, or at the start
+    #[arg(long, value_enum)]
+    controller: Option<Kind>,
+    /// Trajectory file (CSV) to follow
+    #[arg(long, value_name = "FILE", requires = "controller", conflicts_with = "to")]
+    trajectory: Option<PathBuf>,
+    /// Go to this pose by a law of fifth degree
+    #[arg(long, value_name = "COORDINATES", requires = "controller", allow_hyphen_values = true)]
+    to: Option<String>,
+    /// How long that takes; the whole time unless given
+    #[arg(long, value_name = "TIME", requires = "to", allow_hyphen_values = true)]
+    duration: Option<String>,
+    /// Gains: kp=400,kd=40, or one per drive or component, kp=400:300,kd=40; computed-torque has these unless given
+    #[arg(long, value_name = "GAINS", requires = "controller", allow_hyphen_values = true)]
+    gains: Option<String>,
+    /// joint-pd: add what holds the robot against gravity
+    #[arg(long, requires = "controller")]
+    gravity: bool,
+    /// The controller's model has masses and inertias off by up to this share, and a seed: 0.1 or 0.1,7
+    #[arg(long, value_name = "SHARE[,SEED]", requires = "controller", allow_hyphen_values = true)]
+    perturb: Option<String>,
+    /// The controller works every so many seconds; all the time unless given
+    #[arg(long, value_name = "TIME", requires = "controller", allow_hyphen_values = true)]
+    period: Option<String>,
+    /// Normal noise of what the controller measures, and a seed: position=1e-5,rate=1e-3,seed=7; needs --period
+    #[arg(long, value_name = "NOISE", requires = "period", allow_hyphen_values = true)]
+    noise: Option<String>,
+    /// What the platform carries, in its own frame: mass=2.5,com=0:0:0.05,ixx=.. (inertia at the centre of mass); the
+    /// controller knows of it
+    #[arg(long, value_name = "MASS", allow_hyphen_values = true)]
+    payload: Option<String>,
+    /// The controller does not know of the payload
+    #[arg(long, requires = "payload", requires = "controller")]
+    hidden_payload: bool,
+    /// Wrench from outside on the platform, at its origin, in world axes: fx=10,fz=-5,mz=0.2
+    #[arg(long, value_name = "COMPONENTS", allow_hyphen_values = true)]
+    wrench: Option<String>,
+    /// Friction of the joints, its sign smoothed over this rate (1e-3 rad/s or m/s unless given)
+    #[arg(long, value_name = "WIDTH", num_args = 0..=1, require_equals = true, default_missing_value = "1e-3")]
+    friction: Option<f64>,
+    /// Let drives give more than their largest effort
+    #[arg(long)]
+    unlimited: bool,
+    /// Go on through Type 2 singularities
+    #[arg(long)]
+    through_type2: bool,
+    /// Error of a step, relative to the size of the robot, a radian, and these per second
+    #[arg(long, value_name = "NUMBER", default_value_t = 1e-9, conflicts_with = "step", allow_negative_numbers = true)]
+    tolerance: f64,
+    /// Steps of this length by Runge-Kutta of fourth order, in place of adaptive ones
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
+    step: Option<String>,
+    /// Record an instant every so many seconds; a five-hundredth of the time unless given
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
+    every: Option<String>,
+    /// Working mode, such as --mode=+-+; by default that of the file
+    #[arg(long, value_name = "MODE", allow_hyphen_values = true)]
+    mode: Option<String>,
+    /// Write the motion; `--trajectory` and `--efforts` read such files
+    #[arg(long, value_name = "FILE")]
+    csv: Option<PathBuf>,
+    /// Draw the motion, .svg or .png
+    #[arg(long, value_name = "FILE")]
+    plot: Option<PathBuf>,
+    /// What the picture shows
+    #[arg(long, value_enum, default_value = "platform", requires = "plot")]
+    show: Show,
+    #[command(flatten)]
+    pub output: Output,
+}
+
+pub fn run(arguments: &Arguments) -> Result<(), Failure> {
+    if let Some(file) = &arguments.plot {
+        plot::check(file).map_err(|e| Failure::Usage(e.to_string()))?;
+    }
+    let inputs = [arguments.trajectory.clone(), arguments.efforts.clone().map(PathBuf::from)];
+    let written = [("--plot", &arguments.plot), ("--csv", &arguments.csv), ("-o", &arguments.output.output)];
+    for input in inputs.iter().flatten().chain([&PathBuf::from(&arguments.subject.robot)]) {
+        for (option, file) in written {
+            file.as_ref().map_or(Ok(()), |file| spares(file, option, input, "a file that is read"))?;
+        }
+    }
+    let plain = arguments.subject.load(&arguments.output)?;
+    let robot = match &arguments.payload {
+        Some(text) => plain.clone().carrying(loads::payload(text)?),
+        None => plain.clone(),
+    };
+    answer(&robot, if arguments.hidden_payload { &plain } else { &robot }, arguments)
+        .map_err(|why| why.of(&robot.model().topology().name))
+}
+
+/// A simulation that was run.
+struct Done {
+    mode: WorkingMode,
+    summary: Summary,
+    instants: Vec<Instant>,
+    trajectory: Option<Trajectory>,
+    rates: Option<&'static str>,
+}
+
+/// `known` is the robot as its controller knows it.
+fn answer(robot: &Robot, known: &Robot, arguments: &Arguments) -> Result<(), Failure> {
+    let mode = one_mode(robot, arguments.mode.as_deref())?;
+    let model = robot.model();
+    let from = arguments.from.as_deref().map_or(Ok(*robot.home().pose()), |p| pose(model, p, "--from"))?;
+    let rest = vec![0.0; model.topology().platform.independent.len()];
+    let twist = arguments.twist.as_deref().map_or(Ok(rest), |t| components(robot, t, "--twist"))?;
+    let mut options = options(arguments)?;
+    if let Some(text) = &arguments.wrench {
+        options.load = loads::on_platform(model, text)?.1;
+    }
+    let (law, rates) = law(known, &mode, &from, &options, arguments)?;
+    if arguments.show == Show::Error && !matches!(law, Law::Controller(_)) {
+        return Err(Failure::Usage("--show error needs a controller".to_owned()));
+    }
+    let mut audience = Audience::new(options.duration);
+    let summary = simulate(model, &mode, (&from, &twist), &law, &options, &mut audience);
+    audience.bar.finish_and_clear();
+    let (summary, instants) = (summary.map_err(refused)?, audience.instants);
+    let trajectory = if let Law::Controller(c) = law { Some(c.trajectory) } else { None };
+    let done = Done { mode, summary, instants, trajectory, rates };
+    if let Some(file) = &arguments.csv {
+        write_whole(file, &table(robot, &done))?;
+    }
+    if let Some(file) = &arguments.plot {
+        draw(robot, &done, arguments.show, file).map_err(|e| Failure::Usage(e.to_string()))?;
+    }
+    arguments.output.give(|| document(robot, &done), || text(robot, &done))?;
+    if done.summary.stop.kind() == "interrupted" { Err(Failure::Silent(130)) } else { Ok(()) }
+}
+
+fn refused(e: SetupError) -> Failure {
+    match e {
+        SetupError::Start(why) => Failure::Solve(why),
+        other => Failure::Usage(other.to_string()),
+    }
+}
+
+fn pose(model: &Model<f64>, text: &str, option: &str) -> Result<Pose<f64>, Failure> {
+    ask::pose(model, text).map_err(|e| match e {
+        Failure::Usage(m) => Failure::Usage(m.replacen("--pose", option, 1)),
+        other => other,
+    })
+}
+
+fn options(arguments: &Arguments) -> Result<Options, Failure> {
+    let seconds = |text: &Option<String>, option: &str| text.as_deref().map(|s| time(s, option)).transpose();
+    let duration = time(&arguments.time, "--time")?;
+    let step = seconds(&arguments.step, "--step")?;
+    let usual = Options::lasting(duration);
+    Ok(Options {
+        method: step.map_or(Method::Adaptive { tolerance: arguments.tolerance }, |step| Method::Fixed { step }),
+        every: seconds(&arguments.every, "--every")?.unwrap_or(usual.every),
+        friction: arguments.friction.map(Sign::Smooth),
+        saturate: !arguments.unlimited,
+        period: seconds(&arguments.period, "--period")?,
+        noise: arguments.noise.as_deref().map(noise).transpose()?,
+        through_type2: arguments.through_type2,
+        ..usual
+    })
+}
+
+/// What drives the robot, and where the rates of its trajectory come from.
+fn law(
+    robot: &Robot,
+    mode: &WorkingMode,
+    from: &Pose<f64>,
+    options: &Options,
+    arguments: &Arguments,
+) -> Result<(Law, Option<&'static str>), Failure> {
+    if let Some(given) = &arguments.efforts {
+        let table = if given.contains('=') {
+            EffortTable::constant(efforts(robot, given)?)
+        } else {
+            sheet::efforts(robot, Path::new(given))?
+        };
+        return Ok((Law::Efforts(table), None));
+    }
+    let Some(kind) = arguments.controller else { return Ok((Law::Free, None)) };
+    if arguments.gravity && kind != Kind::JointPd {
+        return Err(Failure::Usage("--gravity is for joint-pd; the others have it".to_owned()));
+    }
+    let (trajectory, rates) = match (&arguments.trajectory, &arguments.to) {
+        (Some(path), _) => {
+            let motion = sheet::trajectory(robot, mode, path)?;
+            (motion.trajectory, Some(motion.rates))
+        }
+        (None, Some(to)) => {
+            let to = pose(robot.model(), to, "--to")?;
+            let duration = arguments.duration.as_deref().map_or(Ok(options.duration), |d| time(d, "--duration"))?;
+            (Trajectory::between(*from, to, duration).map_err(|e| Failure::Usage(e.to_string()))?, None)
+        }
+        (None, None) => (Trajectory::hold(*from), None),
+    };
+    let gains = match (&arguments.gains, kind) {
+        (Some(text), _) => gains(text)?,
+        (None, Kind::ComputedTorque) => Gains::all(400.0, 40.0),
+        (None, _) => return Err(Failure::Usage("--gains kp=..,kd=.. are needed for this controller".to_owned())),
+    };
+    let feedback = match kind {
+        Kind::JointPd => Feedback::JointPd { gravity: arguments.gravity },
+        Kind::PlatformPd => Feedback::PlatformPd,
+        Kind::ComputedTorque => Feedback::ComputedTorque,
+    };
+    let believed = match &arguments.perturb {
+        Some(text) => Some(perturbed(robot.model(), text)?),
+        None => arguments.hidden_payload.then(|| robot.model().clone()),
+    };
+    let controller = Controller { feedback, gains, trajectory, believed, friction: options.friction };
+    Ok((Law::Controller(Box::new(controller)), rates))
+}
+
+/// `kp=400:300,kd=40`.
+fn gains(text: &str) -> Result<Gains, Failure> {
+    let bad = |m: String| Failure::Usage(format!("--gains: {m}; write kp=400,kd=40 or lists, kp=400:300,kd=40:30"));
+    let (mut kp, mut kd) = (None, None);
+    for part in text.split(',') {
+        let (name, list) = part.split_once('=').ok_or_else(|| bad(format!("`{part}` is no NAME=VALUE")))?;
+        let number = |x: &str| x.trim().parse::<f64>().ok().filter(|x| x.is_finite());
+        let list: Option<Vec<f64>> = list.split(':').map(number).collect();
+        let list = list.ok_or_else(|| bad(format!("`{part}` has something that is no number")))?;
+        let place = match name.trim() {
+            "kp" => &mut kp,
+            "kd" => &mut kd,
+            other => return Err(bad(format!("there is no gain `{other}`"))),
+        };
+        if place.replace(list).is_some() {
+            return Err(bad(format!("{name} is given twice")));
+        }
+    }
+    match (kp, kd) {
+        (Some(kp), Some(kd)) => Ok(Gains { kp, kd }),
+        _ => Err(bad("kp and kd are both needed".to_owned())),
+    }
+}
+
+/// `position=1e-5,rate=1e-3,seed=7`.
+fn noise(text: &str) -> Result<Noise, Failure> {
+    let mut noise = Noise { position: 0.0, rate: 0.0, seed: 1 };
+    for part in text.split(',') {
+        let bad = || Failure::Usage(format!("--noise: `{part}`; write position=1e-5,rate=1e-3,seed=7"));
+        let (name, value) = part.split_once('=').ok_or_else(bad)?;
+        let deviation = || value.trim().parse::<f64>().ok().filter(|x| *x >= 0.0 && x.is_finite()).ok_or_else(bad);
+        match name.trim() {
+            "position" => noise.position = deviation()?,
+            "rate" => noise.rate = deviation()?,
+            "seed" => noise.seed = value.trim().parse().map_err(|_| bad())?,
+            _ => return Err(bad()),
+        }
+    }
+    Ok(noise)
+}
+
+/// The model with every inertia multiplied by a number between 1 - share and 1 + share.
+fn perturbed(model: &Model<f64>, text: &str) -> Result<Model<f64>, Failure> {
+    let bad = || Failure::Usage(format!("--perturb: `{text}`; write a share below 1 and a seed if wanted: 0.1,7"));
+    let (share, seed) = text.split_once(',').unwrap_or((text, "1"));
+    let share: f64 = share.trim().parse().ok().filter(|s| (0.0..1.0).contains(s)).ok_or_else(bad)?;
+    let mut random = rand_pcg::Pcg64Mcg::seed_from_u64(seed.trim().parse().map_err(|_| bad())?);
+    Ok(model.with_scaled_inertias(|| 1.0 + share * (2.0 * random.random::<f64>() - 1.0)))
+}
+
+/// Keeps the instants, shows a progress bar on a terminal, and ends the motion on Ctrl-C.
+struct Audience {
+    instants: Vec<Instant>,
+    duration: f64,
+    bar: indicatif::ProgressBar,
+    stop: Arc<AtomicBool>,
+}
+
+impl Audience {
+    fn new(duration: f64) -> Self {
+        let stop = Arc::new(AtomicBool::new(false));
+        let flag = stop.clone();
+        // A second handler in one process is refused; then Ctrl-C ends the program as usual.
+        let _ = ctrlc::set_handler(move || flag.store(true, Ordering::Relaxed));
+        let bar = if std::io::stderr().is_terminal() {
+            let style = indicatif::ProgressStyle::with_template("{bar:40} {percent:>3} %, {eta} left");
+            let bar = indicatif::ProgressBar::new(1000);
+            style.map_or(bar.clone(), |s| bar.with_style(s))
+        } else {
+            indicatif::ProgressBar::hidden()
+        };
+        Self { instants: Vec::new(), duration, bar, stop }
+    }
+}
+
+impl Observer for Audience {
+    fn record(&mut self, instant: &Instant) -> bool {
+        self.instants.push(instant.clone());
+        !self.stop.load(Ordering::Relaxed)
+    }
+
+    fn goes_on(&mut self, t: f64) -> bool {
+        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // between 0 and 1000
+        self.bar.set_position((1000.0 * t / self.duration).clamp(0.0, 1000.0) as u64);
+        !self.stop.load(Ordering::Relaxed)
+    }
+}
+
+/// Distance from the trajectory: in metres and in radians.
+fn off(trajectory: &Trajectory, i: &Instant) -> [f64; 2] {
+    let e = pose_error(&trajectory.at(i.t).pose, &i.pose);
+    [e.v.norm(), e.w.norm()]
+}
+
+/// Largest and root mean square distances.
+fn tracking(done: &Done) -> Option<[[f64; 2]; 2]> {
+    let trajectory = done.trajectory.as_ref()?;
+    let list: Vec<[f64; 2]> = done.instants.iter().map(|i| off(trajectory, i)).collect();
+    let largest = |k: usize| list.iter().map(|e| e[k]).fold(0.0, f64::max);
+    let rms = |k: usize| (list.iter().map(|e| e[k] * e[k]).sum::<f64>() / list.len().max(1) as f64).sqrt();
+    Some([0, 1].map(|k| [largest(k), rms(k)]))
+}
+
+fn document(robot: &Robot, done: &Done) -> Value {
+    let t = robot.model().topology();
+    let s = &done.summary;
+    let state = |i: &Instant| {
+        json!({
+            "t": i.t,
+            "pose": pose_json(&i.pose),
+            "twist": i.t_r,
+            "acceleration": i.td_r,
+            "active": { "q": i.q, "qd": i.qd, "qdd": i.qdd },
+            "efforts": i.efforts,
+            "kinetic_energy": i.energies[0],
+            "kinetic_energy_rotors": i.energies[1],
+            "potential_energy": i.energies[2],
+            "work": i.work,
+            "losses": i.losses,
+            "work_of_load": i.work_of_load,
+        })
+    };
+    let mut document = json!({
+        "robot": t.name,
+        "working_mode": done.mode.name(t),
+        "active_joints": t.active_names(),
+        "stop": { "kind": s.stop.kind(), "message": s.stop.to_string(), "t": s.t },
+        "steps": s.steps,
+        "rejected": s.rejected,
+        "largest_gap_m": s.gap[0],
+        "largest_gap_rad": s.gap[1],
+        "energy_error": s.energy_error,
+        "energy_scale": s.energy_scale,
+        "time_at_effort_limit": s.saturated,
+        "states": done.instants.iter().map(state).collect::<Vec<_>>(),
+    });
+    if let Some([[metres, rms], [radians, rms_rad]]) = tracking(done) {
+        document["tracking"] = json!({
+            "largest_m": metres, "rms_m": rms, "largest_rad": radians, "rms_rad": rms_rad,
+        });
+    }
+    if let Some(rates) = done.rates {
+        document["rates"] = json!(rates);
+    }
+    document
+}
+
+fn text(robot: &Robot, done: &Done) -> String {
+    let model = robot.model();
+    let t = model.topology();
+    let s = &done.summary;
+    let mut out = format!("{} in working mode {}\n", t.name, done.mode.name(t));
+    if let Some(rates) = done.rates {
+        let _ = writeln!(out, "{rates}");
+    }
+    let _ = writeln!(out, "ended at t = {:.9} s: {}\n", s.t, s.stop);
+    for (name, i) in [("start", done.instants.first()), ("end", done.instants.last())] {
+        if let Some(i) = i {
+            let _ = writeln!(out, "{name:<6} {}", pose_text(model, &i.pose));
+        }
+    }
+    if let Some([[metres, rms], [radians, rms_rad]]) = tracking(done) {
+        let _ = writeln!(
+            out,
+            "off the trajectory by at most {metres:.3e} m, {radians:.3e} rad; rms {rms:.3e} m, {rms_rad:.3e} rad"
+        );
+    }
+    for (k, seconds) in s.saturated.iter().enumerate().filter(|(_, x)| **x > 0.0) {
+        let _ = writeln!(out, "drive q{} was at its largest effort for {seconds:.4} s", t.active_names()[k]);
+    }
+    let _ = writeln!(
+        out,
+        "\n{} steps, {} rejected; loops closed to {:.1e} m, {:.1e} rad",
+        s.steps, s.rejected, s.gap[0], s.gap[1]
+    );
+    let _ = writeln!(out, "energy and work agree to {:.1e} J of {:.4e} J", s.energy_error, s.energy_scale);
+    out
+}
+
+/// Names and values of the platform's pose in a file: what a trajectory file has.
+fn columns(model: &Model<f64>, pose: &Pose<f64>) -> Vec<(&'static str, f64)> {
+    let platform = &model.topology().platform;
+    let all = coordinates(pose);
+    let spatial = platform.coordinates == Coordinates::Spatial;
+    let planar = platform.coordinates == Coordinates::Planar;
+    let name = |c: &Coordinate| ["x", "y", "z", "roll", "pitch", if planar { "phi" } else { "yaw" }][c.index()];
+    let own = platform.independent.iter().filter(|c| !(spatial && c.is_angle()));
+    let mut list: Vec<(&'static str, f64)> = own.map(|c| (name(c), all[c.index()])).collect();
+    if spatial {
+        list.extend(["qw", "qx", "qy", "qz"].into_iter().zip(to_quaternion(&pose.R)));
+    }
+    list
+}
+
+fn table(robot: &Robot, done: &Done) -> String {
+    let model = robot.model();
+    let names = model.topology().active_names();
+    let mut heads = vec!["t".to_owned()];
+    heads.extend(columns(model, robot.home().pose()).iter().map(|(n, _)| (*n).to_owned()));
+    heads.extend(rate_names(model, ""));
+    heads.extend(rate_names(model, "d"));
+    for (before, after) in [("q", ""), ("q", "d"), ("q", "dd"), ("tau_", "")] {
+        heads.extend(names.iter().map(|n| format!("{before}{n}{after}")));
+    }
+    heads.extend(["kinetic_energy", "kinetic_energy_rotors", "potential_energy", "work", "losses"].map(str::to_owned));
+    let mut out = heads.join(",") + "\n";
+    for i in &done.instants {
+        let mut row = vec![i.t];
+        row.extend(columns(model, &i.pose).iter().map(|(_, x)| *x));
+        for list in [&i.t_r, &i.td_r, &i.q, &i.qd, &i.qdd, &i.efforts] {
+            row.extend(list);
+        }
+        row.extend(i.energies);
+        row.extend([i.work, i.losses]);
+        out += &row.iter().map(f64::to_string).collect::<Vec<_>>().join(",");
+        out.push('\n');
+    }
+    out
+}
+
+/// Name of a curve, and its value at an instant.
+type Curve<'a> = (String, Box<dyn Fn(&Instant) -> f64 + 'a>);
+
+fn draw(robot: &Robot, done: &Done, show: Show, path: &Path) -> Result<(), plot::PlotError> {
+    let model = robot.model();
+    let t = model.topology();
+    let joints = || t.active_names().into_iter().map(|n| format!("q{n}")).enumerate();
+    let (y_label, curves): (String, Vec<Curve<'_>>) = match show {
+        Show::Platform => {
+            let angles = t.platform.independent.iter().any(|c| c.is_angle());
+            let label = if angles { "position (m), orientation (rad, quaternion)" } else { "position (m)" };
+            let names = columns(model, robot.home().pose());
+            let curve = |(k, (n, _)): (usize, (&str, f64))| -> Curve<'_> {
+                (n.to_owned(), Box::new(move |i| columns(model, &i.pose)[k].1))
+            };
+            (label.to_owned(), names.into_iter().enumerate().map(curve).collect())
+        }
+        Show::Joints => (
+            "joints (m, rad)".to_owned(),
+            joints().map(|(k, n)| (n, Box::new(move |i: &Instant| i.q[k]) as _)).collect(),
+        ),
+        Show::Rates => (
+            "rates (m/s, rad/s)".to_owned(),
+            joints().map(|(k, n)| (n, Box::new(move |i: &Instant| i.qd[k]) as _)).collect(),
+        ),
+        Show::Efforts => {
+            (effort_label(robot), joints().map(|(k, n)| (n, Box::new(move |i: &Instant| i.efforts[k]) as _)).collect())
+        }
+        Show::Energy => {
+            let start = done.instants.first().map_or(0.0, |i| i.energies[2]);
+            let curves: Vec<Curve<'_>> = vec![
+                ("kinetic".to_owned(), Box::new(|i| i.energies[0] + i.energies[1])),
+                ("potential, from the start".to_owned(), Box::new(move |i| i.energies[2] - start)),
+                ("work of the drives".to_owned(), Box::new(|i| i.work)),
+                ("losses".to_owned(), Box::new(|i| i.losses)),
+            ];
+            ("energy (J)".to_owned(), curves)
+        }
+        Show::Error => {
+            let Some(trajectory) = &done.trajectory else { return Ok(()) };
+            let mut curves: Vec<Curve<'_>> = vec![("position (m)".to_owned(), Box::new(|i| off(trajectory, i)[0]))];
+            if t.platform.independent.iter().any(|c| c.is_angle()) {
+                curves.push(("orientation (rad)".to_owned(), Box::new(|i| off(trajectory, i)[1])));
+            }
+            ("distance from the trajectory".to_owned(), curves)
+        }
+    };
+    let series = curves.iter().enumerate().map(|(k, (name, of))| Series {
+        name: name.clone(),
+        style: Style::nth(k),
+        points: done.instants.iter().map(|i| (i.t, Some(of(i)))).collect(),
+    });
+    let mut notes = Vec::new();
+    if done.summary.stop.kind() != "end" {
+        notes.push(format!("ended at t = {:.6} s: {}", done.summary.t, done.summary.stop));
+    }
+    let title = format!("Motion of {} in working mode {}", t.name, done.mode.name(t));
+    let chart = Chart { title, x_label: "t (s)".to_owned(), y_label, y_log: false, series: series.collect(), notes };
+    plot::line_chart(&chart, path)
+}
