@@ -5,14 +5,14 @@
 //! therefore act there as the wrenches `Gᵀ μ`, `Fᵀ μ = τ`: the multipliers μ are the forces in the closures. The efforts that
 //! the tree needs, reduced so, are what the platform lacks; a unit effort of a drive, reduced so, is a row of J⁻¹.
 
-use super::newton_euler::{LegEfforts, Sign, leg_wrenches, needed};
+use super::newton_euler::{LegEfforts, Sign, joint_effort, leg_wrenches, needed};
 use crate::kinematics::Positions;
-use crate::kinematics::leg::{LegAt, LegMotion, for_coords};
+use crate::kinematics::leg::{LegAt, LegMotion};
 use crate::kinematics::motion::{Motion, with_factored_legs};
 use crate::linalg::small::lu_solve_transposed;
-use crate::model::{Anchor, BodyId, JointKind, Leg, LegId, Model, PerBody, PerLeg, Topology};
+use crate::model::{Anchor, BodyId, Leg, LegId, Model, PerBody, PerLeg, Shape, Topology};
 use crate::scalar::Real;
-use crate::spatial::{Vec3, Wrench, dot};
+use crate::spatial::{Vec3, Wrench};
 
 /// Efforts of one state, sized once for a model.
 #[derive(Clone, Debug)]
@@ -85,26 +85,26 @@ fn felt(topology: &Topology) -> PerLeg<Vec<usize>> {
 /// `Fᵀ μ = τ`, then `Σ μ ζ` at every closure, for what the first side stands on, and against what the second side stands on.
 /// `to_root` hears the number of the list, the root, and the wrench at its origin. Leaves the multipliers in `columns`.
 #[inline(always)]
-pub fn to_roots<S: Real>(
-    at: &LegAt<'_, S>,
+pub fn to_roots<S: Real, H: Shape>(
+    at: &LegAt<'_, S, H>,
     factors: &[S],
     columns: &mut [S],
     mut to_root: impl FnMut(usize, Anchor, Wrench<S>),
 ) {
-    let n = at.pivots.cols.len().max(1);
+    let n = at.rank().max(1);
     for column in columns.chunks_exact_mut(n) {
-        lu_solve_transposed(factors, at.pivots.cols.len(), column);
+        lu_solve_transposed(factors, at.rank(), column);
     }
     let axes = at.axes();
-    for c in 0..at.pivots.by_closure.len() {
+    for c in 0..at.closures() {
         let Some(closure) = at.attachment(c, &axes) else { continue };
-        let [a, b] = &closure.closure.paths;
         for (k, mu) in columns.chunks_exact(n).enumerate() {
             let F = closure.wrench(mu);
-            for (path, second) in [(a, false), (b, true)] {
-                if path.root != Anchor::World {
-                    let F = F.at(at.roots.origin(path.root) - closure.p);
-                    to_root(k, path.root, if second { -F } else { F });
+            for side in [0, 1] {
+                let root = closure.root::<H>(side);
+                if root != Anchor::World {
+                    let F = F.at(at.roots.origin(root) - closure.p);
+                    to_root(k, root, if side == 1 { -F } else { F });
                 }
             }
         }
@@ -113,15 +113,20 @@ pub fn to_roots<S: Real>(
 
 /// Efforts of a leg's coordinates in the order of its pivots.
 #[inline(always)]
-pub fn in_pivot_order<S: Real>(at: &LegAt<'_, S>, efforts: &[S], column: &mut [S]) {
-    for (x, &c) in column.iter_mut().zip(&at.pivots.cols) {
+pub fn in_pivot_order<S: Real, H: Shape>(at: &LegAt<'_, S, H>, efforts: &[S], column: &mut [S]) {
+    for (x, &c) in column.iter_mut().zip(&at.pivots.cols[..at.rank()]) {
         *x = efforts[c];
     }
 }
 
 /// Efforts of a leg's coordinates beside its bodies: rotors, and friction if asked.
 #[inline(always)]
-pub fn resistance<S: Real>(at: &LegAt<'_, S>, motion: &LegMotion<'_, S>, friction: Option<Sign>, efforts: &mut [S]) {
+pub fn resistance<S: Real, H: Shape>(
+    at: &LegAt<'_, S, H>,
+    motion: &LegMotion<'_, S>,
+    friction: Option<Sign>,
+    efforts: &mut [S],
+) {
     for (c, joint) in at.numbers.joints.iter().enumerate() {
         efforts[c] = joint.rotor * motion.accels[c];
         if let Some(sign) = friction {
@@ -142,12 +147,8 @@ fn carry<S: Real>(
     let (mut b, mut F) = (body, F);
     loop {
         let X = &at.pos.X_WB[b];
-        let effort = match at.leg.bodies[b].joint {
-            JointKind::Revolute => dot(X.R.z(), F.m),
-            JointKind::Prismatic => dot(X.R.z(), F.f),
-            JointKind::Fixed => S::zero(),
-        };
-        for_coords(at.leg, at.numbers.bodies, b, |c, k| efforts[c] += k.map_or(effort, |k| k * effort));
+        let effort = joint_effort(at.leg.bodies[b].joint, X, F);
+        at.add_effort(b, effort, efforts);
         match at.leg.bodies[b].anchor {
             Anchor::World => return,
             Anchor::Body(p) => (b, F) = (p, F.at(at.pos.X_WB[p].p - X.p)),

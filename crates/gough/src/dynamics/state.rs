@@ -5,11 +5,11 @@ use super::drives::{Drives, Freedoms};
 use super::inertia::{LegInertia, add_accelerations, legs_are_simple, of_platform, on_platform};
 use super::newton_euler::{LegEfforts, Sign, leg_wrenches, needed};
 use super::reduction::{Efforts, in_pivot_order, reduce, resistance, to_roots};
-use crate::kinematics::leg::{LegAt, LegMotion};
-use crate::kinematics::motion::{Motion, accelerate_again, move_with};
+use crate::kinematics::leg::{LegAt, LegMotion, LegStep};
+use crate::kinematics::motion::{Motion, NothingMore, accelerate_again, move_with};
 use crate::kinematics::{Kind, Positions, SolveError, WorkingMode, inverse_in};
 use crate::linalg::small::{PivotOrder, lu, lu_solve};
-use crate::model::{Group, Id, Model};
+use crate::model::{Group, Id, Model, Shape};
 use crate::scalar::{LANES, Lanes, Real, lane, lanes, sum_of_lanes};
 use crate::spatial::{Accel, Pose, Vec3, Wrench};
 
@@ -56,6 +56,12 @@ struct OnPlatform {
     M: [Lanes; 36],
 }
 
+impl OnPlatform {
+    fn nothing() -> Self {
+        Self { h: Wrench::zero(), M: [Lanes::lit(0.0); 36] }
+    }
+}
+
 impl LaneEfforts {
     fn new(model: &Model<f64>, group: &Group) -> Self {
         let topology = model.topology();
@@ -86,16 +92,16 @@ impl LaneEfforts {
     /// What the legs ask of the platform to move as they do, less efforts of the drives that are given; with `J_inv`, also what
     /// unit efforts of the drives give to the platform.
     #[inline(always)]
-    fn reduce(
+    fn reduce<H: Shape>(
         &mut self,
-        at: &LegAt<'_, Lanes>,
+        at: &LegAt<'_, Lanes, H>,
         motion: &LegMotion<'_, Lanes>,
         gravity: Vec3<Lanes>,
         friction: Option<Sign>,
         given: Option<&[f64]>,
         J_inv: Option<&mut [Wrench<f64>]>,
     ) -> Wrench<Lanes> {
-        let n = at.pivots.cols.len();
+        let n = at.rank();
         resistance(at, motion, friction, &mut self.efforts);
         for (c, places) in &self.drives {
             if let Some(given) = given {
@@ -127,6 +133,41 @@ impl LaneEfforts {
             }
         }
         Wrench { f: self.rows[0].f * self.present, m: self.rows[0].m * self.present }
+    }
+}
+
+/// Reduces the groups of legs to the platform, one after the other.
+struct Reduce<'a> {
+    memory: std::slice::IterMut<'a, LaneEfforts>,
+    gravity: Vec3<Lanes>,
+    friction: Option<Sign>,
+    on_platform: OnPlatform,
+    task: Task<'a>,
+}
+
+/// What is asked of the legs.
+enum Task<'a> {
+    /// `h`, and what unit efforts of the drives give to the platform.
+    Inverse { J_inv: &'a mut [Wrench<f64>] },
+    /// `h` less efforts of the drives, and inertia on the platform.
+    Direct { given: &'a [f64] },
+}
+
+impl LegStep<Lanes> for Reduce<'_> {
+    #[inline(always)]
+    fn run<H: Shape>(&mut self, at: &LegAt<'_, Lanes, H>, motion: &mut LegMotion<'_, Lanes>) {
+        let Some(own) = self.memory.next() else { return };
+        at.body_accelerations(motion);
+        let sum = &mut self.on_platform;
+        match &mut self.task {
+            Task::Inverse { J_inv } => {
+                sum.h = sum.h + own.reduce(at, motion, self.gravity, self.friction, None, Some(J_inv));
+            }
+            Task::Direct { given } => {
+                sum.h = sum.h + own.reduce(at, motion, self.gravity, self.friction, Some(given), None);
+                own.inertia.add_to_platform(at, motion.factors, own.present, &mut sum.M);
+            }
+        }
     }
 }
 
@@ -175,13 +216,15 @@ impl Dynamics {
     ) -> Result<&[f64], SolveError> {
         let Self { pos, motion, efforts, lanes, .. } = self;
         let gravity = model.numbers().gravity.map(Lanes::lit);
-        let mut h = Wrench::zero();
-        let mut memory = lanes.iter_mut();
-        let in_lanes = move_with(model, t_r, td_r, pos, motion, |at, motion| {
-            let Some(own) = memory.next() else { return };
-            at.body_accelerations(motion);
-            h = h + own.reduce(at, motion, gravity, friction, None, Some(&mut efforts.J_inv));
-        })?;
+        let mut step = Reduce {
+            memory: lanes.iter_mut(),
+            gravity,
+            friction,
+            on_platform: OnPlatform::nothing(),
+            task: Task::Inverse { J_inv: &mut efforts.J_inv },
+        };
+        let in_lanes = move_with(model, t_r, td_r, pos, motion, &mut step)?;
+        let h = step.on_platform.h;
         if in_lanes {
             efforts.h = needs(model, pos, motion) - efforts.load + h.map(&mut sum_of_lanes);
         } else {
@@ -248,15 +291,15 @@ impl Dynamics {
         let rest = [0.0; 6];
         let Self { pos, motion, efforts, lanes, simple, inertia, .. } = self;
         let gravity = model.numbers().gravity.map(Lanes::lit);
-        let zero = Lanes::lit(0.0);
-        let mut legs = OnPlatform { h: Wrench::zero(), M: [zero; 36] };
-        let mut memory = lanes.iter_mut();
-        let in_lanes = move_with(model, t_r, &rest[..n], pos, motion, |at, motion| {
-            let Some(own) = memory.next() else { return };
-            at.body_accelerations(motion);
-            legs.h = legs.h + own.reduce(at, motion, gravity, friction, Some(given), None);
-            own.inertia.add_to_platform(at, motion.factors, own.present, &mut legs.M);
-        })?;
+        let mut step = Reduce {
+            memory: lanes.iter_mut(),
+            gravity,
+            friction,
+            on_platform: OnPlatform::nothing(),
+            task: Task::Direct { given },
+        };
+        let in_lanes = move_with(model, t_r, &rest[..n], pos, motion, &mut step)?;
+        let legs = step.on_platform;
         let mut M;
         if in_lanes {
             efforts.h = needs(model, pos, motion) - efforts.load + legs.h.map(&mut sum_of_lanes);
@@ -300,7 +343,7 @@ impl Dynamics {
         for k in 0..n {
             let mut unit = [0.0; 6];
             unit[k] = 1.0;
-            move_with(model, t_r, &unit[..n], &mut self.pos, &mut self.motion, |_, _| {})?;
+            move_with(model, t_r, &unit[..n], &mut self.pos, &mut self.motion, &mut NothingMore)?;
             reduce(model, friction, &mut self.pos, &mut self.motion, &mut self.efforts);
             let mut column = [0.0; 6];
             project(self, &mut column[..n]);
@@ -309,7 +352,7 @@ impl Dynamics {
             }
         }
         self.accelerations.iter_mut().zip(driven).for_each(|(x, h)| *x = -h);
-        move_with(model, t_r, &[0.0; 6][..n], &mut self.pos, &mut self.motion, |_, _| {}).map(|_| ())
+        move_with(model, t_r, &[0.0; 6][..n], &mut self.pos, &mut self.motion, &mut NothingMore).map(|_| ())
     }
 
     /// The accelerations of the joints that go with those of the platform.

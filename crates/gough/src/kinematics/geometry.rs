@@ -7,9 +7,11 @@
 use super::modes::WorkingMode;
 use super::newton::{Unknowns, polish};
 use super::positions::{Frames, JointPosition, LegPositions, Positions, pose_bodies, pose_body, pose_leg};
-use crate::model::{Anchor, Block, Body, BodyNumbers, Cross, LegId, LegStructure, Method, Model, Motion, Slot, Step};
+use crate::model::{
+    Anchor, Any, Block, Body, BodyNumbers, Cross, LegId, LegStructure, Method, Model, Motion, Slot, Step,
+};
 use crate::scalar::{Lanes, Real, all_nonneg, all_within, lane, lanes};
-use crate::spatial::{Pose, Rotation, Turn, Vec3, vec3};
+use crate::spatial::{Pose, Rotation, Turn, Vec3, null, vec3};
 
 /// Joints for the platform pose in `pos`, in any scalar. Closed forms need nothing else; legs and platform coordinates
 /// without one start from the joints in `pos`, closed on `f64`, and take `steps` Newton steps: one is exact for first
@@ -113,13 +115,10 @@ pub fn solve_leg<S: Real>(
     let (mut root, mut margin) = (0, 0);
     for (i, block) in blocks.iter().enumerate() {
         for &b in &block.pose_first {
-            pose_body(leg, numbers, b, frames, pos);
+            pose_body::<S, Any>(leg, numbers, b, frames, pos);
         }
-        pos.misses[i] = if block.steps.is_empty() {
-            Vec3::zeros()
-        } else {
-            solve_block(block, sign, &mut root, margin, frames, pos)
-        };
+        pos.misses[i] =
+            if block.steps.is_empty() { null() } else { solve_block(block, sign, &mut root, margin, frames, pos) };
         margin += block.steps.len();
     }
 }
@@ -166,7 +165,7 @@ fn opposite<S: Real>(block: &Block<S>) -> Vec3<S> {
         .steps
         .iter()
         .find_map(|s| if let Step::ReachParallel { opposite, .. } = s { Some(*opposite) } else { None })
-        .unwrap_or_else(Vec3::zeros)
+        .unwrap_or_else(null)
 }
 
 /// Poses of bodies on the chain that later blocks start from.

@@ -7,13 +7,13 @@ use super::inverse::inverse_in;
 use super::kind::{Kind, SINGULAR};
 pub use super::leg::screw;
 pub(super) use super::leg::velocity_product;
-use super::leg::{LegAt, LegMotion, LegNumbers, Roots};
+use super::leg::{LegAt, LegMemory, LegMotion, LegNumbers, LegStep, Roots};
 use super::matrices::{self, Matrices};
 use super::modes::WorkingMode;
 use super::newton;
-use super::positions::{Frames, Positions, pose_bodies, pose_body};
+use super::positions::{Frames, Positions, pose_bodies};
 use crate::linalg::small::Dense;
-use crate::model::{BodyId, Id, Leg, LegId, LegPivots, Model, Node, PerBody, PerCoord, PerLeg};
+use crate::model::{BodyId, Id, Leg, LegId, LegPivots, Model, Node, PerBody, PerCoord, PerLeg, Shape};
 use crate::scalar::{Lanes, Real, all_within, lane};
 use crate::spatial::{Accel, Pose, Twist, Vec3};
 use std::ops::Range;
@@ -180,7 +180,7 @@ pub fn move_from(
     pos: &mut Positions<f64>,
     motion: &mut Motion<f64>,
 ) -> Result<(), SolveError> {
-    let in_lanes = move_with(model, t_r, td_r, pos, motion, |_, _| {})?;
+    let in_lanes = move_with(model, t_r, td_r, pos, motion, &mut NothingMore)?;
     if in_lanes {
         motion.take_from_lanes(model);
     }
@@ -189,14 +189,13 @@ pub fn move_from(
 
 /// The same; where legs run side by side, rates and accelerations stay in the lanes, `then` hears of every group of legs, and
 /// the answer is true.
-#[inline(always)]
 pub(crate) fn move_with(
     model: &Model<f64>,
     t_r: &[f64],
     td_r: &[f64],
     pos: &mut Positions<f64>,
     motion: &mut Motion<f64>,
-    then: impl FnMut(&LegAt<'_, Lanes>, &mut LegMotion<'_, Lanes>),
+    then: &mut impl LegStep<Lanes>,
 ) -> Result<bool, SolveError> {
     let platform = &model.topology().platform;
     let n = platform.independent.len();
@@ -311,60 +310,62 @@ fn is_well_founded(model: &Model<f64>, motion: &Motion<f64>) -> bool {
     })
 }
 
+/// A step that does nothing.
+pub(crate) struct NothingMore;
+
+impl<S: Real> LegStep<S> for NothingMore {
+    fn run<H: Shape>(&mut self, _: &LegAt<'_, S, H>, _: &mut LegMotion<'_, S>) {}
+}
+
+/// Rates and accelerations of the joints of a leg, bodies without the accelerations of the joints, then another step.
+pub(crate) struct Move<'a, F> {
+    /// No leg met a poor pivot.
+    pub good: bool,
+    /// What follows.
+    pub then: &'a mut F,
+}
+
+impl<F: LegStep<Lanes>> LegStep<Lanes> for Move<'_, F> {
+    #[inline(always)]
+    fn run<H: Shape>(&mut self, at: &LegAt<'_, Lanes, H>, motion: &mut LegMotion<'_, Lanes>) {
+        at.factor(motion);
+        let n = at.rank();
+        for (i, scale) in at.pivots.scales[..n].iter().enumerate() {
+            self.good &= all_within(motion.factors[i * n + i], scale / POOR_PIVOT);
+        }
+        at.rates(motion);
+        at.accelerations(motion);
+        self.then.run(at, motion);
+    }
+}
+
 /// Rates and accelerations of all joints in lanes for a robot whose legs are alike, four legs at a time, after
-/// [`solve_groups`](super::geometry::solve_groups); bodies without the accelerations of the joints. Whether no leg met a poor
-/// pivot.
-#[inline(always)]
+/// [`solve_groups`](super::geometry::solve_groups), see [`Move`]. Whether no leg met a poor pivot.
 fn move_groups(
     model: &Model<f64>,
     pos: &mut Positions<f64>,
     motion: &mut Motion<f64>,
-    mut then: impl FnMut(&LegAt<'_, Lanes>, &mut LegMotion<'_, Lanes>),
+    then: &mut impl LegStep<Lanes>,
 ) -> bool {
-    let mut good = true;
-    let platform = (motion.V_WE, motion.A_WE);
-    for_groups(model, pos, platform, &mut motion.lanes, |at, own| {
-        at.factor(own);
-        let n = at.pivots.cols.len();
-        for i in 0..n {
-            good &= all_within(own.factors[i * n + i], at.pivots.scales[i] / POOR_PIVOT);
-        }
-        at.rates(own);
-        at.accelerations(own);
-        then(at, own);
-    });
-    good
-}
-
-/// Calls `step` with every group of legs; poses their bodies.
-#[inline(always)]
-fn for_groups(
-    model: &Model<f64>,
-    pos: &mut Positions<f64>,
-    (V_WE, A_WE): (Twist<f64>, Accel<f64>),
-    lanes: &mut [LaneMotion],
-    mut step: impl FnMut(&LegAt<'_, Lanes>, &mut LegMotion<'_, Lanes>),
-) {
     let topology = model.topology();
     let X_WE = pos.X_WE.map(&mut |x| Lanes::lit(x));
-    let (V_WE, A_WE) = (V_WE.map(&mut |x| Lanes::lit(x)), A_WE.map(&mut |x| Lanes::lit(x)));
-    for ((group, legs), own) in model.groups().iter().zip(&mut pos.lanes).zip(lanes) {
+    let V_WE = motion.V_WE.map(&mut |x| Lanes::lit(x));
+    let A_WE = motion.A_WE.map(&mut |x| Lanes::lit(x));
+    let roots = Roots { frames: Frames { X_WE: &X_WE, outside: &[] }, V_WE, A_WE, outside: &[] };
+    let mut step = Move { good: true, then };
+    for ((group, legs), own) in model.groups().iter().zip(&mut pos.lanes).zip(&mut motion.lanes) {
         let first = group.legs[0];
-        let frames = Frames { X_WE: &X_WE, outside: &[] };
-        let leg = topology.structure(&topology.legs[first]);
-        let mut part = legs.part();
-        for b in 0..group.bodies.len() {
-            pose_body(leg, &group.bodies, b, frames, &mut part);
-        }
-        let at = LegAt {
-            leg,
+        let memory = LegMemory {
+            leg: topology.structure(&topology.legs[first]),
             numbers: LegNumbers { bodies: &group.bodies, joints: &group.joints, closures: &group.closures },
             pivots: &topology.plan.pivots_of_leg[first],
-            roots: Roots { frames, V_WE, A_WE, outside: &[] },
-            pos: &part,
+            roots: &roots,
+            pos: legs.part(),
+            motion: own.part(),
         };
-        step(&at, &mut own.part());
+        memory.run(group.shape, &mut step);
     }
+    step.good
 }
 
 /// Rates of all joints and twists of all bodies for the platform twist in `motion`; bodies must be posed.
@@ -457,7 +458,7 @@ pub(crate) fn with_leg<S: Real>(
     };
     let (part, frames) = pos.split(leg, (0..0, 0..0));
     let (mut motion, roots) = motion.split(id, leg, frames);
-    step(&LegAt { leg: topology.structure(leg), numbers: own, pivots, roots, pos: &part }, &mut motion);
+    step(&LegAt::new(topology.structure(leg), own, pivots, &roots, &part), &mut motion);
 }
 
 /// Jacobian of a body: the twist, at a point of the world and in world axes, that each coordinate's unit rate gives it,

@@ -2,6 +2,7 @@
 
 use super::ids::{BodyId, ClosureId, CoordId, Id, Ids, LegId, PerBody, PerClosure, PerCoord, PerLeg};
 use super::plan::Plan;
+use super::shape::Shape;
 use crate::description::{ClosureJoint, Coordinate, Coordinates, Span};
 use crate::spatial::Turn;
 
@@ -253,6 +254,34 @@ impl LegStructure<'_> {
     #[inline]
     pub fn local(&self, c: CoordId) -> usize {
         c.index() - self.first_coord
+    }
+
+    /// How many bodies it has.
+    #[inline(always)]
+    pub fn size<H: Shape>(&self) -> usize {
+        if H::JOINTS.is_empty() { self.bodies.len() } else { H::JOINTS.len() }
+    }
+
+    /// Joint of a body.
+    #[inline(always)]
+    pub fn joint<H: Shape>(&self, b: usize) -> JointKind {
+        if H::JOINTS.is_empty() { self.bodies[b].joint } else { H::JOINTS[b] }
+    }
+
+    /// What a body stands on.
+    #[inline(always)]
+    pub fn anchor<H: Shape>(&self, b: usize) -> Anchor {
+        match b {
+            _ if H::JOINTS.is_empty() => self.bodies[b].anchor,
+            0 => Anchor::World,
+            _ => Anchor::Body(b - 1),
+        }
+    }
+
+    /// Place of a body's own coordinate among those of the leg.
+    #[inline(always)]
+    pub fn coord<H: Shape>(&self, b: usize) -> Option<usize> {
+        if H::JOINTS.is_empty() { self.bodies[b].coord.map(|c| self.local(c)) } else { Some(b) }
     }
 }
 
