@@ -6,6 +6,7 @@
 
 mod direct;
 pub mod drives;
+mod four;
 pub mod inertia;
 mod inverse;
 pub mod newton_euler;
@@ -13,5 +14,6 @@ pub mod reduction;
 mod state;
 
 pub use direct::{PlatformModel, direct_dynamics, platform_model};
+pub use four::{FourStates, State};
 pub use inverse::{InverseDynamics, inverse_dynamics};
 pub use state::Dynamics;

@@ -5,7 +5,7 @@ use crate::kinematics::leg::{LegAt, LegMotion, for_bodies};
 use crate::kinematics::motion::{Motion, with_leg};
 use crate::model::{Anchor, JointKind, JointNumbers, Model, Node, PerBody, PerCoord, Shape};
 use crate::scalar::Real;
-use crate::spatial::{Accel, Inertia, Pose, Twist, Vec3, Wrench, dot};
+use crate::spatial::{Accel, Inertia, Pose, Twist, Vec3, Wrench, along, cross, dot, times};
 
 /// Efforts of the tree, sized once for a model.
 #[derive(Clone, Debug)]
@@ -34,10 +34,10 @@ impl<S: Real> TreeEfforts<S> {
 /// not accelerated upwards.
 #[inline(always)]
 pub fn needed<S: Real>(inertia: &Inertia<S>, X: &Pose<S>, w: Vec3<S>, A: Accel<S>, gravity: Vec3<S>) -> Wrench<S> {
-    let local = |v: Vec3<S>| X.R.apply_inv(v);
-    let A = Accel { a: local(A.a - gravity), alpha: local(A.alpha) };
-    let F = inertia.apply(A) + inertia.gyroscopic(local(w));
-    Wrench { f: X.R.apply(F.f), m: X.R.apply(F.m) }
+    let (a, ms) = (A.a - gravity, X.R.apply(inertia.ms));
+    let (w_B, alpha_B) = (X.R.apply_inv(w), X.R.apply_inv(A.alpha));
+    let turning = times(&inertia.I_o, alpha_B) + cross(w_B, times(&inertia.I_o, w_B));
+    Wrench { f: along(cross(A.alpha, ms) + cross(w, cross(w, ms)), a, inertia.m), m: X.R.apply(turning) + cross(ms, a) }
 }
 
 /// What the joints of one leg bear: slices of memory of the robot.

@@ -24,7 +24,7 @@ pub struct LegMotion<'a, S: Real> {
     pub rates: &'a mut [S],
     /// Accelerations of its coordinates.
     pub accels: &'a mut [S],
-    /// Twists of its bodies.
+    /// Twists of its bodies; of chains whose shape is known only the angular part.
     pub V_WB: &'a mut [Twist<S>],
     /// Accelerations of its bodies.
     pub A_WB: &'a mut [Accel<S>],
@@ -195,9 +195,10 @@ impl<S: Real> Attachment<'_, S> {
 
     /// The wrench `Σ μ_i ζ_i` at the closure, for factors `μ` of all pivot rows of the leg.
     #[inline(always)]
-    pub fn wrench(&self, mu: &[S]) -> Wrench<S> {
+    pub fn wrench<H: Shape>(&self, mu: &[S]) -> Wrench<S> {
         let mut sum = Wrench::zero();
-        for &(i, row) in self.rows {
+        for k in 0..self.rows.len() {
+            let (i, row) = self.row::<H>(k);
             match &self.at {
                 None => sum.f = along(sum.f, self.axes.column(row), mu[i]),
                 Some(at) => {
@@ -207,6 +208,13 @@ impl<S: Real> Attachment<'_, S> {
             }
         }
         sum
+    }
+
+    /// Place among the pivots and row, for pivot row `k` of the closure.
+    #[inline(always)]
+    fn row<H: Shape>(&self, k: usize) -> (usize, usize) {
+        let (i, row) = self.rows[k];
+        if H::JOINTS.is_empty() { (i, row) } else { (k, row) }
     }
 
     /// What a side is on.
@@ -273,11 +281,26 @@ impl<S: Real, F: LegStep<S>> WithShape for Run<'_, '_, '_, S, F> {
             numbers.joints = &numbers.joints[..H::JOINTS.len()];
         }
         let mut pos = memory.pos.shaped::<H>();
+        let mut motion = memory.motion.shaped::<H>();
+        // Bodies of a chain that is known need no memory that lasts: the compiler keeps them where it likes.
+        let mut poses = [Pose::identity(); MOST_KNOWN];
+        let mut twists = [[Twist::zero(); MOST_KNOWN]; 2];
+        let mut accels = [Accel::zero(); MOST_KNOWN];
+        if !H::JOINTS.is_empty() {
+            let [V_WB, gains] = &mut twists;
+            pos.X_WB = as_known::<H, _>(&mut poses, false);
+            motion.V_WB = as_known::<H, _>(V_WB, false);
+            motion.gains = as_known::<H, _>(gains, false);
+            motion.A_WB = as_known::<H, _>(&mut accels, false);
+        }
         for_bodies!(leg, b => pose_body::<S, H>(leg, numbers.bodies, b, roots.frames, &mut pos));
         let at = LegAt { leg, numbers, pivots, roots, pos: &pos, shape: PhantomData::<H> };
-        step.run(&at, &mut memory.motion.shaped::<H>());
+        step.run(&at, &mut motion);
     }
 }
+
+/// Most joints of a chain whose shape is known.
+pub(crate) const MOST_KNOWN: usize = 3;
 
 impl<'a, S: Real> LegAt<'a, S> {
     /// A leg of which nothing is known.
@@ -384,7 +407,8 @@ impl<S: Real, H: Shape> LegAt<'_, S, H> {
             }
             let V_A = self.roots.twist(at.root::<H>(0), at.p);
             let V_B = self.roots.twist(at.root::<H>(1), at.p);
-            for &(i, row) in at.rows {
+            for k in 0..at.rows.len() {
+                let (i, row) = at.row::<H>(k);
                 motion.rhs[i] = at.power(row, V_A.v - V_B.v, V_A.w - V_B.w);
             }
         }
@@ -396,7 +420,8 @@ impl<S: Real, H: Shape> LegAt<'_, S, H> {
     fn enter(&self, at: &Attachment<'_, S>, b: usize, first: bool, factors: &mut [S]) {
         let n = self.rank();
         let V = screw(self.leg.joint::<H>(b), self.X_WB(b), at.p);
-        for &(i, row) in at.rows {
+        for k in 0..at.rows.len() {
+            let (i, row) = at.row::<H>(k);
             let power = at.power(row, V.v, V.w);
             let power = if first { -power } else { power };
             match self.leg.coord::<H>(b).map(|c| self.pivots.place[c]) {
@@ -454,15 +479,17 @@ impl<S: Real, H: Shape> LegAt<'_, S, H> {
     #[inline(always)]
     fn body_twist(&self, b: usize, motion: &LegMotion<'_, S>) -> Twist<S> {
         let X = self.X_WB(b);
+        let along = X.R.z() * self.joint_rate(b, motion.rates);
         let V = match self.leg.anchor::<H>(b) {
+            // Nobody asks a chain to one point how fast its bodies move, only how they turn.
+            Anchor::Body(p) if !H::JOINTS.is_empty() => motion.V_WB[p],
             Anchor::Body(p) => motion.V_WB[p].at(X.p - self.X_WB(p).p),
             root => self.roots.twist(root, X.p),
         };
-        let along = X.R.z() * self.joint_rate(b, motion.rates);
         match self.leg.joint::<H>(b) {
             JointKind::Revolute => Twist { v: V.v, w: V.w + along },
-            JointKind::Prismatic => Twist { v: V.v + along, w: V.w },
-            JointKind::Fixed => V,
+            JointKind::Prismatic if H::JOINTS.is_empty() => Twist { v: V.v + along, w: V.w },
+            JointKind::Prismatic | JointKind::Fixed => V,
         }
     }
 
@@ -487,8 +514,12 @@ impl<S: Real, H: Shape> LegAt<'_, S, H> {
             let (V_A, A_A) = self.anchor_motion(at.anchor::<H>(0), at.p, motion);
             let (V_B, A_B) = self.anchor_motion(at.anchor::<H>(1), at.p, motion);
             let A = A_A - A_B;
-            for &(i, row) in at.rows {
-                motion.rhs[i] = at.power(row, A.a, A.alpha) - at.velocity_terms(row, V_A, V_B);
+            for k in 0..at.rows.len() {
+                let (i, row) = at.row::<H>(k);
+                motion.rhs[i] = at.power(row, A.a, A.alpha);
+                if H::JOINTS.is_empty() {
+                    motion.rhs[i] -= at.velocity_terms(row, V_A, V_B);
+                }
             }
         }
         if H::JOINTS.is_empty() && !self.pivots.free.is_empty() {

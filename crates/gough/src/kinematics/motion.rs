@@ -13,8 +13,8 @@ use super::modes::WorkingMode;
 use super::newton;
 use super::positions::{Frames, Positions, pose_bodies};
 use crate::linalg::small::Dense;
-use crate::model::{BodyId, Id, Leg, LegId, LegPivots, Model, Node, PerBody, PerCoord, PerLeg, Shape};
-use crate::scalar::{Lanes, Real, all_within, lane};
+use crate::model::{BodyId, Id, Leg, LegId, LegPivots, Model, Node, PerBody, PerCoord, PerLeg, Shape, ShapeName};
+use crate::scalar::{Lanes, Real, all_nonneg, lane};
 use crate::spatial::{Accel, Pose, Twist, Vec3};
 use std::ops::Range;
 
@@ -217,8 +217,12 @@ pub(crate) fn move_with(
         }
     } else {
         pose_bodies(model, pos);
-        velocities(model, pos, motion);
-        accelerations(model, pos, motion);
+        for_legs(model, &model.topology().plan.pivots_of_leg, pos, motion, |at, motion| {
+            at.factor(motion);
+            at.rates(motion);
+            at.accelerations(motion);
+            at.body_accelerations(motion);
+        });
         if is_well_founded(model, motion) {
             return Ok(false);
         }
@@ -239,8 +243,8 @@ pub fn move_bodies(
 }
 
 /// Independent components in their places.
-fn scatter(model: &Model<f64>, x: &[f64]) -> Twist<f64> {
-    let mut all = [0.0; 6];
+pub(crate) fn scatter<S: Real>(model: &Model<S>, x: &[S]) -> Twist<S> {
+    let mut all = [S::zero(); 6];
     for (c, x) in model.topology().platform.independent.iter().zip(x) {
         all[c.index()] = *x;
     }
@@ -318,25 +322,53 @@ impl<S: Real> LegStep<S> for NothingMore {
 }
 
 /// Rates and accelerations of the joints of a leg, bodies without the accelerations of the joints, then another step.
-pub(crate) struct Move<'a, F> {
-    /// No leg met a poor pivot.
-    pub good: bool,
+pub(crate) struct Move<'a, S, F> {
+    /// One; zero (in a lane) when a leg met a poor pivot.
+    pub good: S,
     /// What follows.
     pub then: &'a mut F,
 }
 
-impl<F: LegStep<Lanes>> LegStep<Lanes> for Move<'_, F> {
+impl<S: Real, F: LegStep<S>> LegStep<S> for Move<'_, S, F> {
     #[inline(always)]
-    fn run<H: Shape>(&mut self, at: &LegAt<'_, Lanes, H>, motion: &mut LegMotion<'_, Lanes>) {
+    fn run<H: Shape>(&mut self, at: &LegAt<'_, S, H>, motion: &mut LegMotion<'_, S>) {
         at.factor(motion);
         let n = at.rank();
         for (i, scale) in at.pivots.scales[..n].iter().enumerate() {
-            self.good &= all_within(motion.factors[i * n + i], scale / POOR_PIVOT);
+            let (pivot, limit) = (motion.factors[i * n + i], S::lit(scale / POOR_PIVOT));
+            let below = (limit - pivot).where_nonneg(self.good, S::zero());
+            self.good = (limit + pivot).where_nonneg(below, S::zero());
         }
         at.rates(motion);
         at.accelerations(motion);
         self.then.run(at, motion);
     }
+}
+
+/// The same for legs that stand on the base and hang on the platform alone, whose joints are known, one after the other.
+/// One; zero (in a lane) when a leg met a poor pivot.
+pub(crate) fn move_legs<S: Real>(
+    model: &Model<S>,
+    shapes: &PerLeg<ShapeName>,
+    pos: &mut Positions<S>,
+    motion: &mut Motion<S>,
+    then: &mut impl LegStep<S>,
+) -> S {
+    let (topology, numbers) = (model.topology(), model.numbers());
+    let mut step = Move { good: S::one(), then };
+    for (id, leg) in topology.legs.iter() {
+        let (pos, frames) = pos.split(leg, (0..0, 0..0));
+        let (motion, roots) = motion.split(id, leg, frames);
+        let numbers = LegNumbers {
+            bodies: numbers.bodies.slice(leg.bodies),
+            joints: numbers.joints.slice(leg.coords),
+            closures: numbers.closures.slice(leg.closures),
+        };
+        let pivots = &topology.plan.pivots_of_leg[id];
+        let memory = LegMemory { leg: topology.structure(leg), numbers, pivots, roots: &roots, pos, motion };
+        memory.run(shapes[id], &mut step);
+    }
+    step.good
 }
 
 /// Rates and accelerations of all joints in lanes for a robot whose legs are alike, four legs at a time, after
@@ -352,7 +384,7 @@ fn move_groups(
     let V_WE = motion.V_WE.map(&mut |x| Lanes::lit(x));
     let A_WE = motion.A_WE.map(&mut |x| Lanes::lit(x));
     let roots = Roots { frames: Frames { X_WE: &X_WE, outside: &[] }, V_WE, A_WE, outside: &[] };
-    let mut step = Move { good: true, then };
+    let mut step = Move { good: Lanes::lit(1.0), then };
     for ((group, legs), own) in model.groups().iter().zip(&mut pos.lanes).zip(&mut motion.lanes) {
         let first = group.legs[0];
         let memory = LegMemory {
@@ -365,7 +397,7 @@ fn move_groups(
         };
         memory.run(group.shape, &mut step);
     }
-    step.good
+    all_nonneg(step.good - Lanes::lit(1.0))
 }
 
 /// Rates of all joints and twists of all bodies for the platform twist in `motion`; bodies must be posed.

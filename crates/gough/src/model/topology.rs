@@ -4,6 +4,7 @@ use super::ids::{BodyId, ClosureId, CoordId, Id, Ids, LegId, PerBody, PerClosure
 use super::plan::Plan;
 use super::shape::Shape;
 use crate::description::{ClosureJoint, Coordinate, Coordinates, Span};
+use crate::scalar::Real;
 use crate::spatial::Turn;
 
 /// What a joint or closure can be attached to.
@@ -108,17 +109,29 @@ impl Range {
         Self { low, high, middle: Turn::of((low + high) * 0.5), cos_half }
     }
 
+    /// How far a slide is inside both ends, to rounding.
+    #[inline]
+    pub fn slide_margins<S: Real>(&self, value: S) -> [S; 2] {
+        let slack = 1e-9 * (self.high - self.low);
+        [value - S::lit(self.low - slack), S::lit(self.high + slack) - value]
+    }
+
+    /// Not negative when a turn is inside, to rounding; whole turns do not count.
+    #[inline]
+    pub fn turn_margin<S: Real>(&self, turn: Turn<S>) -> S {
+        turn.cos * S::lit(self.middle.cos) + turn.sin * S::lit(self.middle.sin) - S::lit(self.cos_half - 1e-9)
+    }
+
     /// Whether a slide is inside, to rounding.
     #[inline]
     pub fn has_slide(&self, value: f64) -> bool {
-        let slack = 1e-9 * (self.high - self.low);
-        value >= self.low - slack && value <= self.high + slack
+        self.slide_margins(value).iter().all(|m| *m >= 0.0)
     }
 
     /// Whether a turn is inside, to rounding; whole turns do not count.
     #[inline]
     pub fn has_turn(&self, turn: Turn<f64>) -> bool {
-        turn.cos * self.middle.cos + turn.sin * self.middle.sin >= self.cos_half - 1e-9
+        self.turn_margin(turn) >= 0.0
     }
 
     /// Lowest and highest.

@@ -25,6 +25,12 @@ pub fn lane(x: Lanes, i: usize) -> f64 {
     x.0.to_array()[i]
 }
 
+/// The numbers in all lanes.
+#[inline(always)]
+pub fn each_lane(x: Lanes) -> [f64; LANES] {
+    x.0.to_array()
+}
+
 /// The sum of all lanes.
 #[inline(always)]
 pub fn sum_of_lanes(x: Lanes) -> f64 {
