@@ -7,7 +7,7 @@ use crate::kinematics::motion::Motion;
 use crate::linalg::dense::{Matrix, svd};
 use crate::linalg::small::{Dense, PivotOrder, lu, lu_solve};
 use crate::model::{Id, Model};
-use crate::scalar::Real;
+use crate::scalar::{Lanes, Real};
 
 /// The platform's freedoms: its independent components among all six, `t_p = Ψ_t t_r`.
 #[derive(Clone, Copy, Debug)]
@@ -195,5 +195,23 @@ impl Drives<f64> {
             self.rows.iter().fold(0.0, |m: f64, x| m.max(x.abs()))
         };
         (0..n).all(|i| self.matrix[i * n + i].abs() * size < 1e4)
+    }
+}
+
+impl Drives<Lanes> {
+    /// One in lanes where no pivot of the last solution was poor, else zero.
+    pub fn well_founded(&self) -> Lanes {
+        let n = self.scales.len();
+        let (zero, one) = (Lanes::lit(0.0), Lanes::lit(1.0));
+        let largest = |list: &mut dyn Iterator<Item = Lanes>| {
+            list.map(Real::abs).fold(zero, |most, x| (x - most).where_nonneg(x, most))
+        };
+        let size = if self.is_redundant() {
+            self.rows.iter().fold(zero, |sum, x| sum + *x * *x)
+        } else {
+            largest(&mut self.rows.iter().copied())
+        };
+        let pivots = (0..n).map(|i| self.matrix[i * n + i].abs() * size);
+        pivots.fold(one, |good, x| (Lanes::lit(1e4) - x).where_nonneg(good, zero))
     }
 }

@@ -1,9 +1,9 @@
 //! Inertia of the robot on the platform, leg by leg, (6.17), (8.162), in any scalar.
 
 use crate::kinematics::Positions;
-use crate::kinematics::leg::{LegAt, for_coords, screw};
+use crate::kinematics::leg::{LegAt, for_bodies, screw};
 use crate::kinematics::motion::{Motion, with_factored_legs};
-use crate::model::{Anchor, LegPivots, Model};
+use crate::model::{Anchor, LegPivots, Model, Shape};
 use crate::scalar::Real;
 use crate::spatial::{Inertia, Pose, Twist, Wrench};
 
@@ -30,36 +30,34 @@ impl<S: Real> LegInertia<S> {
 
     /// `M = Σ_b J_bᵀ I_b J_b` over the coordinates of a leg that stands on the base, (6.17).
     #[inline(always)]
-    fn of_coords(&mut self, at: &LegAt<'_, S>) {
-        let n = at.leg.coords.len();
+    fn of_coords<H: Shape>(&mut self, at: &LegAt<'_, S, H>) {
+        let n = at.numbers.joints.len();
         self.M[..n * n].fill(S::zero());
         for (c, joint) in at.numbers.joints.iter().enumerate() {
             self.M[c * n + c] = joint.rotor;
         }
-        for b in 0..at.leg.bodies.len() {
-            let X = &at.pos.X_WB[b];
-            let inertia = &at.numbers.bodies[b].inertia;
-            self.columns.clear();
-            let mut anchor = Anchor::Body(b);
-            while let Anchor::Body(j) = anchor {
-                let V = screw(at.leg.bodies[j].joint, &at.pos.X_WB[j], X.p);
-                let V = Twist { v: X.R.apply_inv(V.v), w: X.R.apply_inv(V.w) };
-                self.columns.push((j, V, inertia.momentum(V)));
-                anchor = at.leg.bodies[j].anchor;
-            }
-            for (i, (body_i, V, _)) in self.columns.iter().enumerate() {
-                for (k, (body_k, _, P)) in self.columns.iter().enumerate().skip(i) {
-                    let m = V.power(*P);
-                    for_coords(at.leg, at.numbers.bodies, *body_i, |c, f| {
-                        let m = f.map_or(m, |f| m * f);
-                        for_coords(at.leg, at.numbers.bodies, *body_k, |d, g| {
-                            let m = g.map_or(m, |g| m * g);
-                            self.M[c * n + d] += m;
-                            if i != k {
-                                self.M[d * n + c] += m;
-                            }
-                        });
-                    });
+        for_bodies!(at.leg, b => self.add_body(at, b));
+    }
+
+    /// What one body adds to `M`: for every joint below it, the power of its unit motion on the momenta of the others.
+    #[inline(always)]
+    fn add_body<H: Shape>(&mut self, at: &LegAt<'_, S, H>, b: usize) {
+        let X = at.X_WB(b);
+        let inertia = &at.numbers.bodies[b].inertia;
+        self.columns.clear();
+        let mut anchor = Anchor::Body(b);
+        while let Anchor::Body(j) = anchor {
+            let V = screw(at.leg.joint::<H>(j), at.X_WB(j), X.p);
+            let V = Twist { v: X.R.apply_inv(V.v), w: X.R.apply_inv(V.w) };
+            self.columns.push((j, V, inertia.momentum(V)));
+            anchor = at.leg.anchor::<H>(j);
+        }
+        for (i, (body_i, V, _)) in self.columns.iter().enumerate() {
+            for (k, (body_k, _, P)) in self.columns.iter().enumerate().skip(i) {
+                let m = V.power(*P);
+                enter(at, &mut self.M, *body_i, *body_k, m);
+                if i != k {
+                    enter(at, &mut self.M, *body_k, *body_i, m);
                 }
             }
         }
@@ -67,21 +65,43 @@ impl<S: Real> LegInertia<S> {
 
     /// What a leg on base and platform alone adds to the inertia on the platform, `Jᵀ M J`, to the upper triangle of 6 × 6.
     #[inline(always)]
-    pub fn add_to_platform(&mut self, at: &LegAt<'_, S>, factors: &[S], weight: S, platform: &mut [S; 36]) {
+    pub fn add_to_platform<H: Shape>(
+        &mut self,
+        at: &LegAt<'_, S, H>,
+        factors: &[S],
+        weight: S,
+        platform: &mut [S; 36],
+    ) {
         self.of_coords(at);
-        let (n, coords) = (at.pivots.cols.len(), at.leg.coords.len());
+        let (n, coords) = (at.rank(), at.numbers.joints.len());
         at.platform_rates(factors, &mut self.J[..6 * n]);
         for k in 0..6 {
             let rates = &self.J[k * n..(k + 1) * n];
             for i in 0..=k {
                 let other = &self.J[i * n..(i + 1) * n];
                 let mut sum = S::zero();
-                for (a, &c) in at.pivots.cols.iter().enumerate() {
+                for (a, &c) in at.pivots.cols[..n].iter().enumerate() {
                     let row = &self.M[c * coords..(c + 1) * coords];
-                    let p = at.pivots.cols.iter().zip(rates).fold(S::zero(), |sum, (&d, x)| row[d].mul_add(*x, sum));
+                    let p =
+                        at.pivots.cols[..n].iter().zip(rates).fold(S::zero(), |sum, (&d, x)| row[d].mul_add(*x, sum));
                     sum = other[a].mul_add(p, sum);
                 }
                 platform[i * 6 + k] = sum.mul_add(weight, platform[i * 6 + k]);
+            }
+        }
+    }
+}
+
+/// Adds an entry of the inertia matrix for the joints of two bodies, to the coordinates that move them.
+#[inline(always)]
+fn enter<S: Real, H: Shape>(at: &LegAt<'_, S, H>, M: &mut [S], body_i: usize, body_k: usize, m: S) {
+    let n = at.numbers.joints.len();
+    match at.leg.coord::<H>(body_i) {
+        Some(c) => at.add_effort(body_k, m, &mut M[c * n..(c + 1) * n]),
+        None => {
+            for (c, f) in &at.numbers.bodies[body_i].coupling {
+                let c = at.leg.local(*c);
+                at.add_effort(body_k, m * *f, &mut M[c * n..(c + 1) * n]);
             }
         }
     }

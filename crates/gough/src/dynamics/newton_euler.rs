@@ -1,11 +1,11 @@
 //! Newton-Euler on the tree, (8.17)-(8.32), leg by leg, in world axes and in any scalar.
 
 use crate::kinematics::Positions;
-use crate::kinematics::leg::{LegAt, LegMotion, for_coords};
+use crate::kinematics::leg::{LegAt, LegMotion, for_bodies};
 use crate::kinematics::motion::{Motion, with_leg};
-use crate::model::{Anchor, JointKind, JointNumbers, Model, Node, PerBody, PerCoord};
+use crate::model::{Anchor, JointKind, JointNumbers, Model, Node, PerBody, PerCoord, Shape};
 use crate::scalar::Real;
-use crate::spatial::{Accel, Inertia, Pose, Twist, Vec3, Wrench, dot};
+use crate::spatial::{Accel, Inertia, Pose, Twist, Vec3, Wrench, along, cross, dot, times};
 
 /// Efforts of the tree, sized once for a model.
 #[derive(Clone, Debug)]
@@ -34,10 +34,10 @@ impl<S: Real> TreeEfforts<S> {
 /// not accelerated upwards.
 #[inline(always)]
 pub fn needed<S: Real>(inertia: &Inertia<S>, X: &Pose<S>, w: Vec3<S>, A: Accel<S>, gravity: Vec3<S>) -> Wrench<S> {
-    let local = |v: Vec3<S>| X.R.apply_inv(v);
-    let A = Accel { a: local(A.a - gravity), alpha: local(A.alpha) };
-    let F = inertia.apply(A) + inertia.gyroscopic(local(w));
-    Wrench { f: X.R.apply(F.f), m: X.R.apply(F.m) }
+    let (a, ms) = (A.a - gravity, X.R.apply(inertia.ms));
+    let (w_B, alpha_B) = (X.R.apply_inv(w), X.R.apply_inv(A.alpha));
+    let turning = times(&inertia.I_o, alpha_B) + cross(w_B, times(&inertia.I_o, w_B));
+    Wrench { f: along(cross(A.alpha, ms) + cross(w, cross(w, ms)), a, inertia.m), m: X.R.apply(turning) + cross(ms, a) }
 }
 
 /// What the joints of one leg bear: slices of memory of the robot.
@@ -52,29 +52,46 @@ pub struct LegEfforts<'a, S: Real> {
 /// Wrenches on the bodies of a leg and efforts of its coordinates, were all of them driven, (8.20)-(8.27). `to_root` hears
 /// what the leg asks of platform or bodies of other legs that it stands on, at their origins.
 #[inline(always)]
-pub fn leg_wrenches<S: Real>(
-    at: &LegAt<'_, S>,
+pub fn leg_wrenches<S: Real, H: Shape>(
+    at: &LegAt<'_, S, H>,
     motion: &LegMotion<'_, S>,
     gravity: Vec3<S>,
     out: &mut LegEfforts<'_, S>,
     mut to_root: impl FnMut(Anchor, Wrench<S>),
 ) {
-    for b in (0..at.leg.bodies.len()).rev() {
-        let X = &at.pos.X_WB[b];
-        let own = needed(&at.numbers.bodies[b].inertia, X, motion.V_WB[b].w, motion.A_WB[b], gravity);
-        let F = out.F_WB[b] + own;
-        out.F_WB[b] = F;
-        let effort = match at.leg.bodies[b].joint {
-            JointKind::Revolute => dot(X.R.z(), F.m),
-            JointKind::Prismatic => dot(X.R.z(), F.f),
-            JointKind::Fixed => S::zero(),
-        };
-        for_coords(at.leg, at.numbers.bodies, b, |c, k| out.efforts[c] += k.map_or(effort, |k| k * effort));
-        match at.leg.bodies[b].anchor {
-            Anchor::World => {}
-            Anchor::Body(p) => out.F_WB[p] = out.F_WB[p] + F.at(at.pos.X_WB[p].p - X.p),
-            root => to_root(root, F.at(at.roots.origin(root) - X.p)),
-        }
+    for_bodies!(at.leg, rev b => body_wrench(at, b, motion, gravity, out, &mut to_root));
+}
+
+/// The same for one body, those that it carries being done.
+#[inline(always)]
+fn body_wrench<S: Real, H: Shape>(
+    at: &LegAt<'_, S, H>,
+    b: usize,
+    motion: &LegMotion<'_, S>,
+    gravity: Vec3<S>,
+    out: &mut LegEfforts<'_, S>,
+    to_root: &mut impl FnMut(Anchor, Wrench<S>),
+) {
+    let X = at.X_WB(b);
+    let own = needed(&at.numbers.bodies[b].inertia, X, motion.V_WB[b].w, motion.A_WB[b], gravity);
+    let F = out.F_WB[b] + own;
+    out.F_WB[b] = F;
+    let effort = joint_effort(at.leg.joint::<H>(b), X, F);
+    at.add_effort(b, effort, out.efforts);
+    match at.leg.anchor::<H>(b) {
+        Anchor::World => {}
+        Anchor::Body(p) => out.F_WB[p] = out.F_WB[p] + F.at(at.X_WB(p).p - X.p),
+        root => to_root(root, F.at(at.roots.origin(root) - X.p)),
+    }
+}
+
+/// What a joint feels of the wrench on the body it carries, (8.27).
+#[inline(always)]
+pub(super) fn joint_effort<S: Real>(joint: JointKind, X: &Pose<S>, F: Wrench<S>) -> S {
+    match joint {
+        JointKind::Revolute => dot(X.R.z(), F.m),
+        JointKind::Prismatic => dot(X.R.z(), F.f),
+        JointKind::Fixed => S::zero(),
     }
 }
 

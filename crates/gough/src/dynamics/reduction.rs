@@ -5,14 +5,15 @@
 //! therefore act there as the wrenches `Gᵀ μ`, `Fᵀ μ = τ`: the multipliers μ are the forces in the closures. The efforts that
 //! the tree needs, reduced so, are what the platform lacks; a unit effort of a drive, reduced so, is a row of J⁻¹.
 
-use super::newton_euler::{LegEfforts, Sign, leg_wrenches, needed};
+use super::inertia::LegInertia;
+use super::newton_euler::{LegEfforts, Sign, joint_effort, leg_wrenches, needed};
 use crate::kinematics::Positions;
-use crate::kinematics::leg::{LegAt, LegMotion, for_coords, screw};
+use crate::kinematics::leg::{LegAt, LegMotion, MOST_KNOWN, screw};
 use crate::kinematics::motion::{Motion, with_factored_legs};
 use crate::linalg::small::lu_solve_transposed;
-use crate::model::{Anchor, BodyId, CoordId, Id, JointKind, Leg, LegId, Model, PerBody, PerLeg, Topology};
+use crate::model::{Anchor, Any, BodyId, CoordId, Id, Leg, LegId, Model, PerBody, PerLeg, Shape, Topology, as_known};
 use crate::scalar::Real;
-use crate::spatial::{Vec3, Wrench, dot};
+use crate::spatial::{Vec3, Wrench};
 
 /// Efforts of one state, sized once for a model.
 #[derive(Clone, Debug)]
@@ -78,15 +79,19 @@ fn closure_effort<S: Real>(at: &LegAt<'_, S>, mu: &[S], coord: usize) -> S {
     let axes = at.axes();
     for c in 0..at.pivots.by_closure.len() {
         let Some(closure) = at.attachment(c, &axes) else { continue };
-        let F = closure.wrench(mu);
+        let F = closure.wrench::<Any>(mu);
         for (path, F) in closure.closure.paths.iter().zip([F, -F]) {
             for &b in &path.bodies {
                 let power = screw(at.leg.bodies[b].joint, &at.pos.X_WB[b], closure.p).power(F);
-                for_coords(at.leg, at.numbers.bodies, b, |c, k| {
-                    if c == coord {
-                        effort += k.map_or(power, |k| k * power);
+                match at.leg.bodies[b].coord {
+                    Some(c) if at.leg.local(c) == coord => effort += power,
+                    Some(_) => {}
+                    None => {
+                        let coupling = &at.numbers.bodies[b].coupling;
+                        let own = coupling.iter().filter(|(c, _)| at.leg.local(*c) == coord);
+                        own.for_each(|(_, k)| effort += *k * power);
                     }
-                });
+                }
             }
         }
     }
@@ -158,26 +163,26 @@ fn felt(topology: &Topology) -> PerLeg<Vec<usize>> {
 /// `Fᵀ μ = τ`, then `Σ μ ζ` at every closure, for what the first side stands on, and against what the second side stands on.
 /// `to_root` hears the number of the list, the root, and the wrench at its origin. Leaves the multipliers in `columns`.
 #[inline(always)]
-pub fn to_roots<S: Real>(
-    at: &LegAt<'_, S>,
+pub fn to_roots<S: Real, H: Shape>(
+    at: &LegAt<'_, S, H>,
     factors: &[S],
     columns: &mut [S],
     mut to_root: impl FnMut(usize, Anchor, Wrench<S>),
 ) {
-    let n = at.pivots.cols.len().max(1);
+    let n = at.rank().max(1);
     for column in columns.chunks_exact_mut(n) {
-        lu_solve_transposed(factors, at.pivots.cols.len(), column);
+        lu_solve_transposed(factors, at.rank(), column);
     }
     let axes = at.axes();
-    for c in 0..at.pivots.by_closure.len() {
+    for c in 0..at.closures() {
         let Some(closure) = at.attachment(c, &axes) else { continue };
-        let [a, b] = &closure.closure.paths;
         for (k, mu) in columns.chunks_exact(n).enumerate() {
-            let F = closure.wrench(mu);
-            for (path, second) in [(a, false), (b, true)] {
-                if path.root != Anchor::World {
-                    let F = F.at(at.roots.origin(path.root) - closure.p);
-                    to_root(k, path.root, if second { -F } else { F });
+            let F = closure.wrench::<H>(mu);
+            for side in [0, 1] {
+                let root = closure.root::<H>(side);
+                if root != Anchor::World {
+                    let F = F.at(at.roots.origin(root) - closure.p);
+                    to_root(k, root, if side == 1 { -F } else { F });
                 }
             }
         }
@@ -186,15 +191,20 @@ pub fn to_roots<S: Real>(
 
 /// Efforts of a leg's coordinates in the order of its pivots.
 #[inline(always)]
-pub fn in_pivot_order<S: Real>(at: &LegAt<'_, S>, efforts: &[S], column: &mut [S]) {
-    for (x, &c) in column.iter_mut().zip(&at.pivots.cols) {
+pub fn in_pivot_order<S: Real, H: Shape>(at: &LegAt<'_, S, H>, efforts: &[S], column: &mut [S]) {
+    for (x, &c) in column.iter_mut().zip(&at.pivots.cols[..at.rank()]) {
         *x = efforts[c];
     }
 }
 
 /// Efforts of a leg's coordinates beside its bodies: rotors, and friction if asked.
 #[inline(always)]
-pub fn resistance<S: Real>(at: &LegAt<'_, S>, motion: &LegMotion<'_, S>, friction: Option<Sign>, efforts: &mut [S]) {
+pub fn resistance<S: Real, H: Shape>(
+    at: &LegAt<'_, S, H>,
+    motion: &LegMotion<'_, S>,
+    friction: Option<Sign>,
+    efforts: &mut [S],
+) {
     for (c, joint) in at.numbers.joints.iter().enumerate() {
         efforts[c] = joint.rotor * motion.accels[c];
         if let Some(sign) = friction {
@@ -215,17 +225,90 @@ fn carry<S: Real>(
     let (mut b, mut F) = (body, F);
     loop {
         let X = &at.pos.X_WB[b];
-        let effort = match at.leg.bodies[b].joint {
-            JointKind::Revolute => dot(X.R.z(), F.m),
-            JointKind::Prismatic => dot(X.R.z(), F.f),
-            JointKind::Fixed => S::zero(),
-        };
-        for_coords(at.leg, at.numbers.bodies, b, |c, k| efforts[c] += k.map_or(effort, |k| k * effort));
+        let effort = joint_effort(at.leg.bodies[b].joint, X, F);
+        at.add_effort(b, effort, efforts);
         match at.leg.bodies[b].anchor {
             Anchor::World => return,
             Anchor::Body(p) => (b, F) = (p, F.at(at.pos.X_WB[p].p - X.p)),
             root => return to_root(root, F.at(at.roots.origin(root) - X.p)),
         }
+    }
+}
+
+/// Active coordinates of a leg: place in the leg, and place among those of the robot.
+pub(super) fn drives_of(topology: &Topology, id: LegId) -> Vec<(usize, usize)> {
+    let coords = topology.legs[id].coords;
+    let own = |(k, c): (usize, &CoordId)| coords.local(*c).map(|c| (c, k));
+    topology.active.iter().enumerate().filter_map(own).collect()
+}
+
+/// Memory to reduce a leg on base and platform alone, or four of them in lanes, to the platform.
+#[derive(Clone, Debug)]
+pub(super) struct LegReduction<S: Real> {
+    F_WB: Vec<Wrench<S>>,
+    efforts: Vec<S>,
+    /// Multipliers: of the motion, and of a unit effort of each drive.
+    mu: Vec<S>,
+    /// What the leg asks of the platform to move as it does; what a unit effort of each drive gives.
+    pub rows: Vec<Wrench<S>>,
+    /// Active coordinates: places in the leg.
+    pub drives: Vec<usize>,
+    /// Their efforts, when they are known.
+    pub given: Vec<S>,
+    /// Memory for its inertia.
+    pub inertia: LegInertia<S>,
+}
+
+impl<S: Real> LegReduction<S> {
+    /// Memory for a leg, no effort given.
+    pub fn new(topology: &Topology, id: LegId) -> Self {
+        let leg = &topology.legs[id];
+        let (n, bodies) = (leg.coords.len(), leg.bodies.len());
+        let pivots = topology.plan.pivots_of_leg.as_slice().get(id.index()).map_or(n, |p| p.cols.len());
+        let drives: Vec<usize> = drives_of(topology, id).iter().map(|d| d.0).collect();
+        Self {
+            F_WB: vec![Wrench::zero(); bodies],
+            efforts: vec![S::zero(); n],
+            mu: vec![S::zero(); pivots * (1 + drives.len())],
+            rows: vec![Wrench::zero(); 1 + drives.len()],
+            given: vec![S::zero(); drives.len()],
+            inertia: LegInertia::new(n, bodies),
+            drives,
+        }
+    }
+
+    /// Fills the first of the rows and, if asked, those of the drives.
+    #[inline(always)]
+    pub fn reduce<H: Shape>(
+        &mut self,
+        at: &LegAt<'_, S, H>,
+        motion: &LegMotion<'_, S>,
+        gravity: Vec3<S>,
+        friction: Option<Sign>,
+        with_drives: bool,
+    ) {
+        let n = at.rank();
+        let efforts = as_known::<H, _>(&mut self.efforts, false);
+        resistance(at, motion, friction, efforts);
+        for (c, given) in self.drives.iter().zip(&self.given) {
+            efforts[*c] -= *given;
+        }
+        let mut known = [Wrench::zero(); MOST_KNOWN];
+        let F_WB = if H::JOINTS.is_empty() { &mut self.F_WB } else { as_known::<H, _>(&mut known, false) };
+        F_WB.fill(Wrench::zero());
+        self.rows.fill(Wrench::zero());
+        let rows = &mut self.rows;
+        let mut leg = LegEfforts { F_WB, efforts };
+        leg_wrenches(at, motion, gravity, &mut leg, |_, F| rows[0] = rows[0] + F);
+        in_pivot_order(at, leg.efforts, &mut self.mu[..n]);
+        let columns = if with_drives { 1 + self.drives.len() } else { 1 };
+        self.mu[n..].fill(S::zero());
+        for (k, c) in self.drives.iter().enumerate() {
+            if let Some(i) = at.pivots.place[*c] {
+                self.mu[(k + 1) * n + i] = S::one();
+            }
+        }
+        to_roots(at, motion.factors, &mut self.mu[..columns * n], |k, _, F| rows[k] = rows[k] + F);
     }
 }
 

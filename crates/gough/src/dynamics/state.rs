@@ -3,20 +3,20 @@
 
 use super::drives::{Drives, Freedoms};
 use super::inertia::{LegInertia, add_accelerations, legs_are_simple, of_platform, on_platform};
-use super::newton_euler::{LegEfforts, Sign, leg_wrenches, needed};
-use super::reduction::{Efforts, in_pivot_order, reduce, resistance, to_roots};
-use crate::kinematics::leg::{LegAt, LegMotion};
-use crate::kinematics::motion::{Motion, accelerate_again, move_with};
+use super::newton_euler::{Sign, needed};
+use super::reduction::{Efforts, LegReduction, drives_of, reduce};
+use crate::kinematics::leg::{LegAt, LegMotion, LegStep};
+use crate::kinematics::motion::{Motion, NothingMore, accelerate_again, move_with};
 use crate::kinematics::{Kind, Positions, SolveError, WorkingMode, inverse_in};
 use crate::linalg::small::{PivotOrder, lu, lu_solve};
-use crate::model::{Group, Id, Model};
+use crate::model::{Group, Model, Shape};
 use crate::scalar::{LANES, Lanes, Real, lane, lanes, sum_of_lanes};
 use crate::spatial::{Accel, Pose, Vec3, Wrench};
 
 /// Memory of the dynamics of one state, sized once for a model. The fields hold the last state asked for.
 ///
-/// Nothing is allocated where [`inverse_in`] allocates nothing, except near singularities and for platforms with components
-/// that follow from the closures.
+/// Nothing is allocated where [`inverse_in`] allocates nothing, except at the first state, which finds an order in which to
+/// solve for the drives, near singularities, and for platforms with components that follow from the closures.
 #[derive(Clone, Debug)]
 pub struct Dynamics {
     /// Posture.
@@ -26,7 +26,8 @@ pub struct Dynamics {
     /// Loads, `h` and `J_inv`.
     pub efforts: Efforts<f64>,
     drives: Drives<f64>,
-    order: PivotOrder,
+    /// Order in which the drives were last solved for.
+    pub(super) order: PivotOrder,
     lanes: Vec<LaneEfforts>,
     simple: bool,
     inertia: LegInertia<f64>,
@@ -37,17 +38,11 @@ pub struct Dynamics {
 /// Efforts of up to four legs, one per lane.
 #[derive(Clone, Debug)]
 struct LaneEfforts {
-    F_WB: Vec<Wrench<Lanes>>,
-    efforts: Vec<Lanes>,
-    /// Multipliers: of the motion, and of a unit effort of each drive.
-    mu: Vec<Lanes>,
-    /// What they give to the platform.
-    rows: Vec<Wrench<Lanes>>,
-    inertia: LegInertia<Lanes>,
+    legs: LegReduction<Lanes>,
     /// One in lanes that hold a leg, zero in those that repeat one.
     present: Lanes,
-    /// Active coordinates: place in the leg, and place among all drives for each lane.
-    drives: Vec<(usize, [usize; LANES])>,
+    /// Places of the drives among those of the robot, for each lane.
+    places: Vec<[usize; LANES]>,
 }
 
 /// What the groups of legs give to the platform, one leg per lane.
@@ -56,77 +51,60 @@ struct OnPlatform {
     M: [Lanes; 36],
 }
 
+impl OnPlatform {
+    fn nothing() -> Self {
+        Self { h: Wrench::zero(), M: [Lanes::lit(0.0); 36] }
+    }
+}
+
 impl LaneEfforts {
     fn new(model: &Model<f64>, group: &Group) -> Self {
-        let topology = model.topology();
-        let leg = &topology.legs[group.legs[0]];
-        let drive = |c: usize| {
-            let place = |id| {
-                let c = topology.legs[id].coords.iter().nth(c);
-                topology.active.iter().position(|a| Some(*a) == c)
-            };
-            let places = group.lane_legs().map(place);
-            places.iter().all(Option::is_some).then(|| (c, places.map(Option::unwrap_or_default)))
-        };
-        let zero = Lanes::lit(0.0);
-        let n = leg.coords.len();
-        let pivots = topology.plan.pivots_of_leg.as_slice().get(group.legs[0].index()).map_or(n, |p| p.cols.len());
-        let drives: Vec<_> = (0..n).filter_map(drive).collect();
-        Self {
-            F_WB: vec![Wrench::zero(); group.bodies.len()],
-            efforts: vec![zero; n],
-            mu: vec![zero; pivots * (1 + drives.len())],
-            rows: vec![Wrench::zero(); 1 + drives.len()],
-            inertia: LegInertia::new(n, group.bodies.len()),
-            present: lanes(std::array::from_fn(|k| f64::from(u8::from(k < group.legs.len())))),
-            drives,
-        }
+        let legs = LegReduction::new(model.topology(), group.legs[0]);
+        let own = group.lane_legs().map(|id| drives_of(model.topology(), id));
+        let places = (0..legs.drives.len()).map(|k| std::array::from_fn(|lane| own[lane][k].1)).collect();
+        let present = lanes(std::array::from_fn(|k| f64::from(u8::from(k < group.legs.len()))));
+        Self { legs, present, places }
     }
+}
 
-    /// What the legs ask of the platform to move as they do, less efforts of the drives that are given; with `J_inv`, also what
-    /// unit efforts of the drives give to the platform.
+/// Reduces the groups of legs to the platform, one after the other.
+struct Reduce<'a> {
+    memory: std::slice::IterMut<'a, LaneEfforts>,
+    gravity: Vec3<Lanes>,
+    friction: Option<Sign>,
+    on_platform: OnPlatform,
+    task: Task<'a>,
+}
+
+/// What is asked of the legs.
+enum Task<'a> {
+    /// `h`, and what unit efforts of the drives give to the platform.
+    Inverse { J_inv: &'a mut [Wrench<f64>] },
+    /// `h` less efforts of the drives, and inertia on the platform.
+    Direct { given: &'a [f64] },
+}
+
+impl LegStep<Lanes> for Reduce<'_> {
     #[inline(always)]
-    fn reduce(
-        &mut self,
-        at: &LegAt<'_, Lanes>,
-        motion: &LegMotion<'_, Lanes>,
-        gravity: Vec3<Lanes>,
-        friction: Option<Sign>,
-        given: Option<&[f64]>,
-        J_inv: Option<&mut [Wrench<f64>]>,
-    ) -> Wrench<Lanes> {
-        let n = at.pivots.cols.len();
-        resistance(at, motion, friction, &mut self.efforts);
-        for (c, places) in &self.drives {
-            if let Some(given) = given {
-                self.efforts[*c] -= lanes(places.map(|k| given[k]));
-            }
+    fn run<H: Shape>(&mut self, at: &LegAt<'_, Lanes, H>, motion: &mut LegMotion<'_, Lanes>) {
+        let Some(LaneEfforts { legs, present, places }) = self.memory.next() else { return };
+        let sum = &mut self.on_platform;
+        let inverse = matches!(self.task, Task::Inverse { .. });
+        for (x, four) in legs.given.iter_mut().zip(&*places) {
+            *x = if let Task::Direct { given } = &self.task { lanes(four.map(|k| given[k])) } else { Lanes::lit(0.0) };
         }
-        self.F_WB.fill(Wrench::zero());
-        let mut asked = Wrench::zero();
-        let mut leg = LegEfforts { F_WB: &mut self.F_WB, efforts: &mut self.efforts };
-        leg_wrenches(at, motion, gravity, &mut leg, |_, F| asked = asked + F);
-        in_pivot_order(at, &self.efforts, &mut self.mu[..n]);
-        let Some(J_inv) = J_inv else {
-            to_roots(at, motion.factors, &mut self.mu[..n], |_, _, F| asked = asked + F);
-            return Wrench { f: asked.f * self.present, m: asked.m * self.present };
-        };
-        self.rows.fill(Wrench::zero());
-        self.mu[n..].fill(Lanes::lit(0.0));
-        for (k, (c, _)) in self.drives.iter().enumerate() {
-            if let Some(i) = at.pivots.place[*c] {
-                self.mu[(k + 1) * n + i] = Lanes::lit(1.0);
+        at.body_accelerations(motion);
+        legs.reduce(at, motion, self.gravity, self.friction, inverse);
+        let h = legs.rows[0];
+        sum.h = sum.h + Wrench { f: h.f * *present, m: h.m * *present };
+        match &mut self.task {
+            Task::Inverse { J_inv } => {
+                for (row, four) in legs.rows[1..].iter().zip(&*places) {
+                    four.iter().enumerate().for_each(|(k, drive)| J_inv[*drive] = row.map(&mut |x| lane(x, k)));
+                }
             }
+            Task::Direct { .. } => legs.inertia.add_to_platform(at, motion.factors, *present, &mut sum.M),
         }
-        self.rows[0] = asked;
-        let rows = &mut self.rows;
-        to_roots(at, motion.factors, &mut self.mu, |k, _, F| rows[k] = rows[k] + F);
-        for (row, (_, places)) in self.rows[1..].iter().zip(&self.drives) {
-            for (k, drive) in places.iter().enumerate() {
-                J_inv[*drive] = row.map(&mut |x| lane(x, k));
-            }
-        }
-        Wrench { f: self.rows[0].f * self.present, m: self.rows[0].m * self.present }
     }
 }
 
@@ -178,13 +156,15 @@ impl Dynamics {
             pos.leave_lanes();
         }
         let gravity = model.numbers().gravity.map(Lanes::lit);
-        let mut h = Wrench::zero();
-        let mut memory = lanes.iter_mut();
-        let in_lanes = move_with(model, t_r, td_r, pos, motion, |at, motion| {
-            let Some(own) = memory.next() else { return };
-            at.body_accelerations(motion);
-            h = h + own.reduce(at, motion, gravity, friction, None, Some(&mut efforts.J_inv));
-        })?;
+        let mut step = Reduce {
+            memory: lanes.iter_mut(),
+            gravity,
+            friction,
+            on_platform: OnPlatform::nothing(),
+            task: Task::Inverse { J_inv: &mut efforts.J_inv },
+        };
+        let in_lanes = move_with(model, t_r, td_r, pos, motion, &mut step)?;
+        let h = step.on_platform.h;
         if in_lanes {
             efforts.h = needs(model, pos, motion) - efforts.load + h.map(&mut sum_of_lanes);
         } else {
@@ -197,6 +177,10 @@ impl Dynamics {
             self.drives.solve(&self.order);
         }
         self.drives.add_unfelt(&self.efforts);
+        if !self.drives.efforts.iter().all(|x| x.is_finite()) {
+            let reason = "the twist or the acceleration has a number that is not finite".to_owned();
+            return Err(SolveError::NotAPose { reason });
+        }
         Ok(&self.drives.efforts)
     }
 
@@ -255,15 +239,15 @@ impl Dynamics {
             pos.leave_lanes();
         }
         let gravity = model.numbers().gravity.map(Lanes::lit);
-        let zero = Lanes::lit(0.0);
-        let mut legs = OnPlatform { h: Wrench::zero(), M: [zero; 36] };
-        let mut memory = lanes.iter_mut();
-        let in_lanes = move_with(model, t_r, &rest[..n], pos, motion, |at, motion| {
-            let Some(own) = memory.next() else { return };
-            at.body_accelerations(motion);
-            legs.h = legs.h + own.reduce(at, motion, gravity, friction, Some(given), None);
-            own.inertia.add_to_platform(at, motion.factors, own.present, &mut legs.M);
-        })?;
+        let mut step = Reduce {
+            memory: lanes.iter_mut(),
+            gravity,
+            friction,
+            on_platform: OnPlatform::nothing(),
+            task: Task::Direct { given },
+        };
+        let in_lanes = move_with(model, t_r, &rest[..n], pos, motion, &mut step)?;
+        let legs = step.on_platform;
         let mut M;
         if in_lanes {
             efforts.h = needs(model, pos, motion) - efforts.load + legs.h.map(&mut sum_of_lanes);
@@ -307,7 +291,7 @@ impl Dynamics {
         for k in 0..n {
             let mut unit = [0.0; 6];
             unit[k] = 1.0;
-            move_with(model, t_r, &unit[..n], &mut self.pos, &mut self.motion, |_, _| {})?;
+            move_with(model, t_r, &unit[..n], &mut self.pos, &mut self.motion, &mut NothingMore)?;
             reduce(model, friction, &mut self.pos, &mut self.motion, &mut self.efforts);
             let mut column = [0.0; 6];
             project(self, &mut column[..n]);
@@ -316,7 +300,7 @@ impl Dynamics {
             }
         }
         self.accelerations.iter_mut().zip(driven).for_each(|(x, h)| *x = -h);
-        move_with(model, t_r, &[0.0; 6][..n], &mut self.pos, &mut self.motion, |_, _| {}).map(|_| ())
+        move_with(model, t_r, &[0.0; 6][..n], &mut self.pos, &mut self.motion, &mut NothingMore).map(|_| ())
     }
 
     /// The accelerations of the joints that go with those of the platform.
@@ -329,7 +313,7 @@ impl Dynamics {
             let four = up.map(Lanes::lit);
             for ((group, own), motion) in model.groups().iter().zip(&self.lanes).zip(&mut self.motion.lanes) {
                 let pivots = &model.topology().plan.pivots_of_leg[group.legs[0]];
-                add_accelerations(pivots, &own.inertia.J, &four, motion.part().accels);
+                add_accelerations(pivots, &own.legs.inertia.J, &four, motion.part().accels);
             }
             self.motion.take_from_lanes(model);
         } else {

@@ -7,7 +7,7 @@ use super::positions::Positions;
 use crate::description::ClosureJoint;
 use crate::model::{Anchor, BodyId, BodyNumbers, ClosureId, CoordId, JointKind, LegStructure, Model, Node};
 use crate::scalar::Real;
-use crate::spatial::{Pose, Rotation, Twist, Vec3, Wrench};
+use crate::spatial::{Pose, Rotation, Twist, Vec3, Wrench, null};
 
 /// Most rows of a closure.
 pub const MOST_ROWS: usize = 6;
@@ -106,11 +106,11 @@ impl<S: Real> ClosureAt<S> {
 }
 
 fn force<S: Real>(f: Vec3<S>) -> Wrench<S> {
-    Wrench { f, m: Vec3::zeros() }
+    Wrench { f, m: null() }
 }
 
 fn moment<S: Real>(m: Vec3<S>) -> Wrench<S> {
-    Wrench { f: Vec3::zeros(), m }
+    Wrench { f: null(), m }
 }
 
 /// Axes along which a leg compares positions: those of its first joint on the base, so that legs of one make look alike.
@@ -144,7 +144,7 @@ pub fn joint_twist<S: Real>(model: &Model<S>, b: BodyId, pos: &Positions<S>) -> 
     match model.topology().bodies[b].joint {
         JointKind::Fixed => Twist::zero(),
         JointKind::Revolute => Twist { v: z.cross(&(pos.X_WE.p - X.p)), w: z },
-        JointKind::Prismatic => Twist { v: z, w: Vec3::zeros() },
+        JointKind::Prismatic => Twist { v: z, w: null() },
     }
 }
 

@@ -7,9 +7,11 @@
 use super::modes::WorkingMode;
 use super::newton::{Unknowns, polish};
 use super::positions::{Frames, JointPosition, LegPositions, Positions, pose_bodies, pose_body, pose_leg};
-use crate::model::{Anchor, Block, Body, BodyNumbers, Cross, LegId, LegStructure, Method, Model, Motion, Slot, Step};
-use crate::scalar::{Lanes, Real, all_nonneg, all_within, lane, lanes};
-use crate::spatial::{Pose, Rotation, Turn, Vec3, vec3};
+use crate::model::{
+    Anchor, Any, Block, Body, BodyNumbers, Cross, LegId, LegStructure, Method, Model, Motion, Slot, Step,
+};
+use crate::scalar::{Lanes, Real, all_nonneg, all_within, each_lane, lanes};
+use crate::spatial::{Pose, Rotation, Turn, Vec3, null, vec3};
 
 /// Joints for the platform pose in `pos`, in any scalar. Closed forms need nothing else; legs and platform coordinates
 /// without one start from the joints in `pos`, closed on `f64`, and take `steps` Newton steps: one is exact for first
@@ -68,14 +70,16 @@ pub fn solve_groups(model: &Model<f64>, signs: &[f64], limit: f64, pos: &mut Pos
         solve_leg(structure, &group.bodies, &group.blocks, &sign, Frames { X_WE: &X_WE, outside: &[] }, &mut part);
         reaches &=
             part.margins.iter().all(|m| all_nonneg(*m - least)) && part.misses.iter().all(|m| is_within(*m, limit));
-        for (k, id) in group.legs.iter().enumerate() {
-            let own = pos.joints.slice_mut(topology.legs[*id].coords);
-            for ((joint, four), coord) in own.iter_mut().zip(&*part.joints).zip(structure.coords) {
-                *joint = if coord.slides {
-                    JointPosition::slid(lane(four.value, k))
-                } else {
-                    JointPosition::turned(Turn { cos: lane(four.turn.cos, k), sin: lane(four.turn.sin, k) })
-                };
+        let firsts = group.lane_legs().map(|id| topology.legs[id].coords.range().start);
+        let joints = pos.joints.as_mut_slice();
+        for (c, (four, coord)) in part.joints.iter().zip(structure.coords).enumerate() {
+            if coord.slides {
+                let slides = each_lane(four.value);
+                firsts.iter().zip(slides).for_each(|(first, q)| joints[first + c] = JointPosition::slid(q));
+            } else {
+                let turns = each_lane(four.turn.cos).into_iter().zip(each_lane(four.turn.sin));
+                let turned = |(cos, sin)| JointPosition::turned(Turn { cos, sin });
+                firsts.iter().zip(turns).for_each(|(first, turn)| joints[first + c] = turned(turn));
             }
         }
     }
@@ -113,13 +117,10 @@ pub fn solve_leg<S: Real>(
     let (mut root, mut margin) = (0, 0);
     for (i, block) in blocks.iter().enumerate() {
         for &b in &block.pose_first {
-            pose_body(leg, numbers, b, frames, pos);
+            pose_body::<S, Any>(leg, numbers, b, frames, pos);
         }
-        pos.misses[i] = if block.steps.is_empty() {
-            Vec3::zeros()
-        } else {
-            solve_block(block, sign, &mut root, margin, frames, pos)
-        };
+        pos.misses[i] =
+            if block.steps.is_empty() { null() } else { solve_block(block, sign, &mut root, margin, frames, pos) };
         margin += block.steps.len();
     }
 }
@@ -166,7 +167,7 @@ fn opposite<S: Real>(block: &Block<S>) -> Vec3<S> {
         .steps
         .iter()
         .find_map(|s| if let Step::ReachParallel { opposite, .. } = s { Some(*opposite) } else { None })
-        .unwrap_or_else(Vec3::zeros)
+        .unwrap_or_else(null)
 }
 
 /// Poses of bodies on the chain that later blocks start from.

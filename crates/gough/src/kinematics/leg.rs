@@ -7,11 +7,15 @@
 //! transposed, the forces in the closures.
 
 use super::closure::{ClosureAt, RowKind, leg_axes, row_kind};
-use super::positions::{Frames, LegPositions};
+use super::positions::{Frames, LegPositions, pose_body};
 use crate::linalg::small::{lu, lu_solve};
-use crate::model::{Anchor, BodyNumbers, Closure, JointKind, JointNumbers, LegPivots, LegStructure, SidePath};
+use crate::model::{
+    Anchor, Any, BodyNumbers, Closure, JointKind, JointNumbers, LegPivots, LegStructure, Shape, ShapeName, WithShape,
+    as_known,
+};
 use crate::scalar::Real;
-use crate::spatial::{Accel, Pose, Rotation, Twist, Vec3, Wrench, along, cross, dot};
+use crate::spatial::{Accel, Pose, Rotation, Twist, Vec3, Wrench, along, cross, dot, null};
+use std::marker::PhantomData;
 
 /// The motion of one leg: slices of that of the robot.
 #[derive(Debug)]
@@ -20,7 +24,7 @@ pub struct LegMotion<'a, S: Real> {
     pub rates: &'a mut [S],
     /// Accelerations of its coordinates.
     pub accels: &'a mut [S],
-    /// Twists of its bodies.
+    /// Twists of its bodies; of chains whose shape is known only the angular part.
     pub V_WB: &'a mut [Twist<S>],
     /// Accelerations of its bodies.
     pub A_WB: &'a mut [Accel<S>],
@@ -30,6 +34,22 @@ pub struct LegMotion<'a, S: Real> {
     pub factors: &'a mut [S],
     /// Right-hand side.
     pub rhs: &'a mut [S],
+}
+
+impl<S: Real> LegMotion<'_, S> {
+    /// The same, its lists as long as the compiler knows them to be.
+    #[inline(always)]
+    fn shaped<H: Shape>(&mut self) -> LegMotion<'_, S> {
+        LegMotion {
+            rates: as_known::<H, _>(self.rates, false),
+            accels: as_known::<H, _>(self.accels, false),
+            V_WB: as_known::<H, _>(self.V_WB, false),
+            A_WB: as_known::<H, _>(self.A_WB, false),
+            gains: as_known::<H, _>(self.gains, false),
+            factors: as_known::<H, _>(self.factors, true),
+            rhs: as_known::<H, _>(self.rhs, false),
+        }
+    }
 }
 
 /// Motion of what a leg hangs on.
@@ -56,9 +76,9 @@ pub struct LegNumbers<'a, S: Real> {
     pub closures: &'a [[Pose<S>; 2]],
 }
 
-/// A leg at a posture, or four of them in lanes.
+/// A leg at a posture, or four of them in lanes; `H` is what the compiler knows of it.
 #[derive(Clone, Copy, Debug)]
-pub struct LegAt<'a, S: Real> {
+pub struct LegAt<'a, S: Real, H: Shape = Any> {
     /// Its integers.
     pub leg: LegStructure<'a>,
     /// Its numbers.
@@ -66,9 +86,10 @@ pub struct LegAt<'a, S: Real> {
     /// Which of its closure rows give its coordinates.
     pub pivots: &'a LegPivots,
     /// What it hangs on.
-    pub roots: Roots<'a, S>,
+    pub roots: &'a Roots<'a, S>,
     /// Its joints and bodies, posed.
     pub pos: &'a LegPositions<'a, S>,
+    shape: PhantomData<H>,
 }
 
 impl<S: Real> Roots<'_, S> {
@@ -78,7 +99,7 @@ impl<S: Real> Roots<'_, S> {
         match root {
             Anchor::Platform => self.frames.X_WE.p,
             Anchor::Outside(k) => self.frames.outside[k].p,
-            Anchor::World | Anchor::Body(_) => Vec3::zeros(),
+            Anchor::World | Anchor::Body(_) => null(),
         }
     }
 
@@ -112,10 +133,42 @@ pub fn screw<S: Real>(joint: JointKind, X_WB: &Pose<S>, p: Vec3<S>) -> Twist<S> 
     let z = X_WB.R.z();
     match joint {
         JointKind::Revolute => Twist { v: cross(z, p - X_WB.p), w: z },
-        JointKind::Prismatic => Twist { v: z, w: Vec3::zeros() },
+        JointKind::Prismatic => Twist { v: z, w: null() },
         JointKind::Fixed => Twist::zero(),
     }
 }
+
+/// Runs a step for every body of a leg, tip to base when `rev` is said: one after the other in the text where the compiler
+/// knows the shape `H`, so that everything that depends on the number of the body is a constant.
+macro_rules! for_bodies {
+    ($leg:expr, $b:ident => $step:expr) => {{
+        if H::JOINTS.is_empty() {
+            for $b in 0..$leg.bodies.len() {
+                $step;
+            }
+        } else {
+            $crate::kinematics::leg::for_bodies!(@ $b, $step, 0, 1, 2);
+        }
+    }};
+    ($leg:expr, rev $b:ident => $step:expr) => {{
+        if H::JOINTS.is_empty() {
+            for $b in (0..$leg.bodies.len()).rev() {
+                $step;
+            }
+        } else {
+            $crate::kinematics::leg::for_bodies!(@ $b, $step, 2, 1, 0);
+        }
+    }};
+    (@ $b:ident, $step:expr, $($k:literal),+) => {
+        $(
+            if $k < H::JOINTS.len() {
+                let $b = $k;
+                $step;
+            }
+        )+
+    };
+}
+pub(crate) use for_bodies;
 
 /// A closure of a leg at a posture, as far as its pivot rows need it: rows of positions along fixed axes only need the point.
 pub struct Attachment<'a, S: Real> {
@@ -134,28 +187,54 @@ impl<S: Real> Attachment<'_, S> {
     /// The power of a row's wrench on a motion at the closure: the rate of the row.
     #[inline(always)]
     fn power(&self, row: usize, v: Vec3<S>, w: Vec3<S>) -> S {
-        match (row_kind(self.closure.joint, row), &self.at) {
-            (RowKind::Point(k), _) => dot(self.axes.column(k), v),
-            (kind, Some(at)) => Twist { v, w }.power(at.wrench(kind)),
-            (_, None) => S::zero(),
+        match &self.at {
+            None => dot(self.axes.column(row), v),
+            Some(at) => Twist { v, w }.power(at.wrench(row_kind(self.closure.joint, row))),
         }
     }
 
     /// The wrench `Σ μ_i ζ_i` at the closure, for factors `μ` of all pivot rows of the leg.
     #[inline(always)]
-    pub fn wrench(&self, mu: &[S]) -> Wrench<S> {
+    pub fn wrench<H: Shape>(&self, mu: &[S]) -> Wrench<S> {
         let mut sum = Wrench::zero();
-        for &(i, row) in self.rows {
-            match (row_kind(self.closure.joint, row), &self.at) {
-                (RowKind::Point(k), _) => sum.f = along(sum.f, self.axes.column(k), mu[i]),
-                (kind, Some(at)) => {
-                    let F = at.wrench(kind);
-                    sum = Wrench { f: sum.f + F.f * mu[i], m: sum.m + F.m * mu[i] };
+        for k in 0..self.rows.len() {
+            let (i, row) = self.row::<H>(k);
+            match &self.at {
+                None => sum.f = along(sum.f, self.axes.column(row), mu[i]),
+                Some(at) => {
+                    let F = at.wrench(row_kind(self.closure.joint, row));
+                    sum = Wrench { f: along(sum.f, F.f, mu[i]), m: along(sum.m, F.m, mu[i]) };
                 }
-                (_, None) => {}
             }
         }
         sum
+    }
+
+    /// Place among the pivots and row, for pivot row `k` of the closure.
+    #[inline(always)]
+    fn row<H: Shape>(&self, k: usize) -> (usize, usize) {
+        let (i, row) = self.rows[k];
+        if H::JOINTS.is_empty() { (i, row) } else { (k, row) }
+    }
+
+    /// What a side is on.
+    #[inline(always)]
+    fn anchor<H: Shape>(&self, side: usize) -> Anchor {
+        match side {
+            _ if H::JOINTS.is_empty() => self.closure.paths[side].anchor,
+            0 => Anchor::Body(H::JOINTS.len() - 1),
+            _ => Anchor::Platform,
+        }
+    }
+
+    /// What the lowest of the leg's bodies that move a side stands on.
+    #[inline(always)]
+    pub fn root<H: Shape>(&self, side: usize) -> Anchor {
+        match side {
+            _ if H::JOINTS.is_empty() => self.closure.paths[side].root,
+            0 => Anchor::World,
+            _ => Anchor::Platform,
+        }
     }
 
     /// See [`ClosureAt::velocity_terms`].
@@ -166,87 +245,219 @@ impl<S: Real> Attachment<'_, S> {
     }
 }
 
-impl<S: Real> LegAt<'_, S> {
+/// Something to do with a leg, whatever its shape.
+pub trait LegStep<S: Real> {
+    /// Do it.
+    fn run<H: Shape>(&mut self, at: &LegAt<'_, S, H>, motion: &mut LegMotion<'_, S>);
+}
+
+/// A leg with the memory of its posture and motion.
+pub(crate) struct LegMemory<'a, 'm, S: Real> {
+    pub leg: LegStructure<'a>,
+    pub numbers: LegNumbers<'a, S>,
+    pub pivots: &'a LegPivots,
+    pub roots: &'a Roots<'a, S>,
+    pub pos: LegPositions<'m, S>,
+    pub motion: LegMotion<'m, S>,
+}
+
+impl<S: Real> LegMemory<'_, '_, S> {
+    /// Poses the bodies, their joints being known, and runs a step; the shape becomes known to the compiler here.
+    #[inline]
+    pub fn run(mut self, shape: ShapeName, step: &mut impl LegStep<S>) {
+        shape.apply(Run(&mut self, step));
+    }
+}
+
+struct Run<'a, 'm, 's, S: Real, F>(&'s mut LegMemory<'a, 'm, S>, &'s mut F);
+
+impl<S: Real, F: LegStep<S>> WithShape for Run<'_, '_, '_, S, F> {
+    #[inline(never)]
+    fn call<H: Shape>(self) {
+        let Self(memory, step) = self;
+        let LegMemory { leg, mut numbers, pivots, roots, .. } = *memory;
+        if !H::JOINTS.is_empty() {
+            numbers.bodies = &numbers.bodies[..H::JOINTS.len()];
+            numbers.joints = &numbers.joints[..H::JOINTS.len()];
+        }
+        let mut pos = memory.pos.shaped::<H>();
+        let mut motion = memory.motion.shaped::<H>();
+        // Bodies of a chain that is known need no memory that lasts: the compiler keeps them where it likes.
+        let mut poses = [Pose::identity(); MOST_KNOWN];
+        let mut twists = [[Twist::zero(); MOST_KNOWN]; 2];
+        let mut accels = [Accel::zero(); MOST_KNOWN];
+        if !H::JOINTS.is_empty() {
+            let [V_WB, gains] = &mut twists;
+            pos.X_WB = as_known::<H, _>(&mut poses, false);
+            motion.V_WB = as_known::<H, _>(V_WB, false);
+            motion.gains = as_known::<H, _>(gains, false);
+            motion.A_WB = as_known::<H, _>(&mut accels, false);
+        }
+        for_bodies!(leg, b => pose_body::<S, H>(leg, numbers.bodies, b, roots.frames, &mut pos));
+        let at = LegAt { leg, numbers, pivots, roots, pos: &pos, shape: PhantomData::<H> };
+        step.run(&at, &mut motion);
+    }
+}
+
+/// Most joints of a chain whose shape is known.
+pub(crate) const MOST_KNOWN: usize = 3;
+
+impl<'a, S: Real> LegAt<'a, S> {
+    /// A leg of which nothing is known.
+    pub fn new(
+        leg: LegStructure<'a>,
+        numbers: LegNumbers<'a, S>,
+        pivots: &'a LegPivots,
+        roots: &'a Roots<'a, S>,
+        pos: &'a LegPositions<'a, S>,
+    ) -> Self {
+        Self { leg, numbers, pivots, roots, pos, shape: PhantomData }
+    }
+}
+
+impl<S: Real, H: Shape> LegAt<'_, S, H> {
+    /// How many pivots it has.
+    #[inline(always)]
+    pub fn rank(&self) -> usize {
+        if H::JOINTS.is_empty() { self.pivots.cols.len() } else { H::JOINTS.len() }
+    }
+
+    /// How many closures it has.
+    #[inline(always)]
+    pub fn closures(&self) -> usize {
+        if H::JOINTS.is_empty() { self.pivots.by_closure.len() } else { 1 }
+    }
+
+    /// Pose of a body.
+    #[inline(always)]
+    pub fn X_WB(&self, b: usize) -> &Pose<S> {
+        &self.pos.X_WB[b]
+    }
+
+    /// Adds the effort of a body's joint to those of the coordinates that move it.
+    #[inline(always)]
+    pub fn add_effort(&self, b: usize, effort: S, efforts: &mut [S]) {
+        match self.leg.coord::<H>(b) {
+            Some(c) => efforts[c] += effort,
+            None => {
+                for (c, k) in &self.numbers.bodies[b].coupling {
+                    efforts[self.leg.local(*c)] += *k * effort;
+                }
+            }
+        }
+    }
+
     /// Closure `c` of the leg, if it has pivot rows; `axes` are those of [`LegAt::axes`].
     #[inline(always)]
     pub fn attachment<'b>(&'b self, c: usize, axes: &'b Rotation<S>) -> Option<Attachment<'b, S>> {
         let rows = &self.pivots.by_closure[c];
+        let frames = self.roots.frames;
+        let closure = &self.leg.closures[c];
+        let [X_A, X_B] = &self.numbers.closures[c];
+        if !H::JOINTS.is_empty() {
+            let rows = &rows[..H::JOINTS.len()];
+            return Some(Attachment { closure, axes, p: *frames.X_WE * X_B.p, at: None, rows });
+        }
         if rows.is_empty() {
             return None;
         }
-        let frames = self.roots.frames;
-        let closure = &self.leg.closures[c];
         let [path_a, path_b] = &closure.paths;
-        let [X_A, X_B] = &self.numbers.closures[c];
         let p = match path_b.anchor {
             Anchor::World => X_B.p,
             Anchor::Platform => *frames.X_WE * X_B.p,
             Anchor::Body(b) => self.pos.X_WB[b] * X_B.p,
             Anchor::Outside(k) => frames.outside[k] * X_B.p,
         };
-        let points_only = rows.iter().all(|(_, row)| matches!(row_kind(closure.joint, *row), RowKind::Point(_)));
-        let side = |path: &SidePath, X: &Pose<S>| match path.anchor {
+        let points_only = rows.iter().all(|(_, row)| row_kind(closure.joint, *row) == RowKind::Point(*row));
+        let side = |anchor: Anchor, X: &Pose<S>| match anchor {
             Anchor::World => *X,
             anchor => self.pos.frame(frames, anchor) * *X,
         };
-        let full = || ClosureAt { joint: closure.joint, A: side(path_a, X_A), B: side(path_b, X_B), axes: *axes };
+        let full = || ClosureAt {
+            joint: closure.joint,
+            A: side(path_a.anchor, X_A),
+            B: side(path_b.anchor, X_B),
+            axes: *axes,
+        };
         Some(Attachment { closure, axes, p, at: (!points_only).then(full), rows })
     }
 
     /// Axes along which the leg compares positions.
     #[inline(always)]
     pub fn axes(&self) -> Rotation<S> {
-        leg_axes(self.leg, self.numbers.bodies)
-    }
-
-    /// Calls `f` with the bodies that move a side of a closure, their unit motions there, the coordinates that move them and
-    /// with what coefficient; negative on the first side.
-    #[inline(always)]
-    fn for_movers(&self, at: &Attachment<'_, S>, mut f: impl FnMut(usize, Twist<S>)) {
-        for (path, sign) in at.closure.paths.iter().zip([-1.0, 1.0]) {
-            for &b in &path.bodies {
-                let V = screw(self.leg.bodies[b].joint, &self.pos.X_WB[b], at.p);
-                for_coords(self.leg, self.numbers.bodies, b, |c, k| {
-                    f(c, V.scale(k.map_or(S::lit(sign), |k| k * S::lit(sign))));
-                });
-            }
-        }
+        if H::JOINTS.is_empty() { leg_axes(self.leg, self.numbers.bodies) } else { self.numbers.bodies[0].X_PF.R }
     }
 
     /// The matrix of the closure rows over the leg's coordinates, in the order of the pivots, factored; and what the motion of
     /// the leg's roots does to the rows, on the right-hand side.
     #[inline(always)]
     pub fn factor(&self, motion: &mut LegMotion<'_, S>) {
-        let n = self.pivots.cols.len();
-        motion.factors.fill(S::zero());
         let axes = self.axes();
-        for c in 0..self.pivots.by_closure.len() {
+        if H::JOINTS.is_empty() {
+            motion.factors.fill(S::zero());
+        }
+        for c in 0..self.closures() {
             let Some(at) = self.attachment(c, &axes) else { continue };
-            self.for_movers(&at, |c, V| {
-                let Some(j) = self.pivots.place[c] else { return };
-                for &(i, row) in at.rows {
-                    motion.factors[i * n + j] += at.power(row, V.v, V.w);
+            if H::JOINTS.is_empty() {
+                for (path, first) in at.closure.paths.iter().zip([true, false]) {
+                    path.bodies.iter().for_each(|b| self.enter(&at, *b, first, motion.factors));
                 }
-            });
-            let [V_A, V_B] = [0, 1].map(|s| self.roots.twist(at.closure.paths[s].root, at.p));
-            let V = V_A - V_B;
-            for &(i, row) in at.rows {
-                motion.rhs[i] = at.power(row, V.v, V.w);
+            } else {
+                for_bodies!(self.leg, b => self.enter(&at, b, true, motion.factors));
+            }
+            let V_A = self.roots.twist(at.root::<H>(0), at.p);
+            let V_B = self.roots.twist(at.root::<H>(1), at.p);
+            for k in 0..at.rows.len() {
+                let (i, row) = at.row::<H>(k);
+                motion.rhs[i] = at.power(row, V_A.v - V_B.v, V_A.w - V_B.w);
             }
         }
-        lu(motion.factors, n);
+        lu(motion.factors, self.rank());
+    }
+
+    /// Enter what a body's joint, that moves a side of a closure, does to the rows.
+    #[inline(always)]
+    fn enter(&self, at: &Attachment<'_, S>, b: usize, first: bool, factors: &mut [S]) {
+        let n = self.rank();
+        let V = screw(self.leg.joint::<H>(b), self.X_WB(b), at.p);
+        for k in 0..at.rows.len() {
+            let (i, row) = at.row::<H>(k);
+            let power = at.power(row, V.v, V.w);
+            let power = if first { -power } else { power };
+            match self.leg.coord::<H>(b).map(|c| self.pivots.place[c]) {
+                Some(Some(j)) if !H::JOINTS.is_empty() => factors[i * n + j] = power,
+                Some(Some(j)) => factors[i * n + j] += power,
+                Some(None) => {}
+                None => {
+                    for (c, k) in &self.numbers.bodies[b].coupling {
+                        if let Some(j) = self.pivots.place[self.leg.local(*c)] {
+                            factors[i * n + j] += *k * power;
+                        }
+                    }
+                }
+            }
+        }
     }
 
     /// Move the contribution of joints that the closures leave open to the right-hand side.
     fn subtract_free(&self, given: &[S], rhs: &mut [S]) {
         let axes = self.axes();
-        for c in 0..self.pivots.by_closure.len() {
+        let rate = |c: usize| if self.pivots.place[c].is_none() { given[c] } else { S::zero() };
+        for c in 0..self.closures() {
             let Some(at) = self.attachment(c, &axes) else { continue };
-            self.for_movers(&at, |c, V| {
-                for &(i, row) in at.rows.iter().filter(|_| self.pivots.place[c].is_none()) {
-                    rhs[i] -= at.power(row, V.v * given[c], V.w * given[c]);
+            for (path, sign) in at.closure.paths.iter().zip([-1.0, 1.0]) {
+                for &b in &path.bodies {
+                    let coupled = self.numbers.bodies[b].coupling.iter();
+                    let rate = self.leg.coord::<H>(b).map_or_else(
+                        || coupled.fold(S::zero(), |sum, (c, k)| sum + *k * rate(self.leg.local(*c))),
+                        rate,
+                    );
+                    let V = screw(self.leg.joint::<H>(b), self.X_WB(b), at.p).scale(rate * S::lit(sign));
+                    for &(i, row) in at.rows {
+                        rhs[i] -= at.power(row, V.v, V.w);
+                    }
                 }
-            });
+            }
         }
     }
 
@@ -254,39 +465,39 @@ impl<S: Real> LegAt<'_, S> {
     /// [`LegAt::factor`].
     #[inline(always)]
     pub fn rates(&self, motion: &mut LegMotion<'_, S>) {
-        if !self.pivots.free.is_empty() {
+        if H::JOINTS.is_empty() && !self.pivots.free.is_empty() {
             self.subtract_free(motion.rates, motion.rhs);
         }
-        lu_solve(motion.factors, self.pivots.cols.len(), motion.rhs);
-        for (i, &c) in self.pivots.cols.iter().enumerate() {
+        lu_solve(motion.factors, self.rank(), motion.rhs);
+        for (i, &c) in self.pivots.cols[..self.rank()].iter().enumerate() {
             motion.rates[c] = motion.rhs[i];
         }
-        for b in 0..self.leg.bodies.len() {
-            motion.V_WB[b] = self.body_twist(b, motion);
-        }
+        for_bodies!(self.leg, b => motion.V_WB[b] = self.body_twist(b, motion));
     }
 
     /// Twist of a body from that of its parent, (5.20): `t_j = t_i (at O_j) + $_j q̇_j`.
     #[inline(always)]
     fn body_twist(&self, b: usize, motion: &LegMotion<'_, S>) -> Twist<S> {
-        let X = &self.pos.X_WB[b];
-        let V = match self.leg.bodies[b].anchor {
-            Anchor::Body(p) => motion.V_WB[p].at(X.p - self.pos.X_WB[p].p),
+        let X = self.X_WB(b);
+        let along = X.R.z() * self.joint_rate(b, motion.rates);
+        let V = match self.leg.anchor::<H>(b) {
+            // Nobody asks a chain to one point how fast its bodies move, only how they turn.
+            Anchor::Body(p) if !H::JOINTS.is_empty() => motion.V_WB[p],
+            Anchor::Body(p) => motion.V_WB[p].at(X.p - self.X_WB(p).p),
             root => self.roots.twist(root, X.p),
         };
-        let along = X.R.z() * self.joint_rate(b, motion.rates);
-        match self.leg.bodies[b].joint {
+        match self.leg.joint::<H>(b) {
             JointKind::Revolute => Twist { v: V.v, w: V.w + along },
-            JointKind::Prismatic => Twist { v: V.v + along, w: V.w },
-            JointKind::Fixed => V,
+            JointKind::Prismatic if H::JOINTS.is_empty() => Twist { v: V.v + along, w: V.w },
+            JointKind::Prismatic | JointKind::Fixed => V,
         }
     }
 
     /// Rate of a body's joint, `Σ coefficient · rate`.
     #[inline(always)]
     fn joint_rate(&self, b: usize, rates: &[S]) -> S {
-        if let Some(c) = self.leg.bodies[b].coord {
-            return rates[self.leg.local(c)];
+        if let Some(c) = self.leg.coord::<H>(b) {
+            return rates[c];
         }
         let coupling = &self.numbers.bodies[b].coupling;
         coupling.iter().fold(S::zero(), |sum, (c, k)| sum + *k * rates[self.leg.local(*c)])
@@ -296,24 +507,26 @@ impl<S: Real> LegAt<'_, S> {
     /// accelerations while no joint accelerates.
     #[inline(always)]
     pub fn accelerations(&self, motion: &mut LegMotion<'_, S>) {
-        for b in 0..self.leg.bodies.len() {
-            motion.A_WB[b] = self.bias(b, motion);
-        }
+        for_bodies!(self.leg, b => motion.A_WB[b] = self.bias(b, motion));
         let axes = self.axes();
-        for c in 0..self.pivots.by_closure.len() {
+        for c in 0..self.closures() {
             let Some(at) = self.attachment(c, &axes) else { continue };
-            let side = |path: &SidePath| self.side_motion(path, at.p, motion);
-            let ((V_A, A_A), (V_B, A_B)) = (side(&at.closure.paths[0]), side(&at.closure.paths[1]));
+            let (V_A, A_A) = self.anchor_motion(at.anchor::<H>(0), at.p, motion);
+            let (V_B, A_B) = self.anchor_motion(at.anchor::<H>(1), at.p, motion);
             let A = A_A - A_B;
-            for &(i, row) in at.rows {
-                motion.rhs[i] = at.power(row, A.a, A.alpha) - at.velocity_terms(row, V_A, V_B);
+            for k in 0..at.rows.len() {
+                let (i, row) = at.row::<H>(k);
+                motion.rhs[i] = at.power(row, A.a, A.alpha);
+                if H::JOINTS.is_empty() {
+                    motion.rhs[i] -= at.velocity_terms(row, V_A, V_B);
+                }
             }
         }
-        if !self.pivots.free.is_empty() {
+        if H::JOINTS.is_empty() && !self.pivots.free.is_empty() {
             self.subtract_free(motion.accels, motion.rhs);
         }
-        lu_solve(motion.factors, self.pivots.cols.len(), motion.rhs);
-        for (i, &c) in self.pivots.cols.iter().enumerate() {
+        lu_solve(motion.factors, self.rank(), motion.rhs);
+        for (i, &c) in self.pivots.cols[..self.rank()].iter().enumerate() {
             motion.accels[c] = motion.rhs[i];
         }
     }
@@ -322,14 +535,14 @@ impl<S: Real> LegAt<'_, S> {
     /// hangs on nothing else.
     #[inline(always)]
     pub fn platform_rates(&self, factors: &[S], J: &mut [S]) {
-        let n = self.pivots.cols.len();
+        let n = self.rank();
         J.fill(S::zero());
         let axes = self.axes();
-        for c in 0..self.pivots.by_closure.len() {
+        for c in 0..self.closures() {
             let Some(at) = self.attachment(c, &axes) else { continue };
             let r = at.p - self.roots.frames.X_WE.p;
-            for (path, sign) in at.closure.paths.iter().zip([1.0, -1.0]) {
-                if path.root != Anchor::Platform {
+            for (side, sign) in [1.0, -1.0].into_iter().enumerate() {
+                if at.root::<H>(side) != Anchor::Platform {
                     continue;
                 }
                 for k in 0..6 {
@@ -347,12 +560,12 @@ impl<S: Real> LegAt<'_, S> {
         }
     }
 
-    /// Twist and acceleration of a side of a closure at a point.
+    /// Twist and acceleration of what a side of a closure is on, at a point.
     #[inline(always)]
-    fn side_motion(&self, path: &SidePath, p: Vec3<S>, motion: &LegMotion<'_, S>) -> (Twist<S>, Accel<S>) {
-        match path.anchor {
+    fn anchor_motion(&self, anchor: Anchor, p: Vec3<S>, motion: &LegMotion<'_, S>) -> (Twist<S>, Accel<S>) {
+        match anchor {
             Anchor::Body(b) => {
-                let r = p - self.pos.X_WB[b].p;
+                let r = p - self.X_WB(b).p;
                 (motion.V_WB[b].at(r), motion.A_WB[b].at(r, motion.V_WB[b].w))
             }
             root => (self.roots.twist(root, p), self.roots.accel(root, p)),
@@ -363,17 +576,17 @@ impl<S: Real> LegAt<'_, S> {
     /// product of its joint.
     #[inline(always)]
     fn bias(&self, b: usize, motion: &LegMotion<'_, S>) -> Accel<S> {
-        let X = &self.pos.X_WB[b];
-        let (mut A, w) = match self.leg.bodies[b].anchor {
+        let X = self.X_WB(b);
+        let (mut A, w) = match self.leg.anchor::<H>(b) {
             Anchor::Body(p) => {
                 let w = motion.V_WB[p].w;
-                (motion.A_WB[p].at(X.p - self.pos.X_WB[p].p, w), w)
+                (motion.A_WB[p].at(X.p - self.X_WB(p).p, w), w)
             }
             Anchor::World => return Accel::zero(), // the base neither turns nor moves
             root => (self.roots.accel(root, X.p), self.roots.twist(root, X.p).w),
         };
         let along = X.R.z() * self.joint_rate(b, motion.rates);
-        velocity_product(self.leg.bodies[b].joint, w, along, &mut A);
+        velocity_product(self.leg.joint::<H>(b), w, along, &mut A);
         A
     }
 
@@ -381,35 +594,25 @@ impl<S: Real> LegAt<'_, S> {
     /// joints add is carried on like a twist.
     #[inline(always)]
     pub fn body_accelerations(&self, motion: &mut LegMotion<'_, S>) {
-        for b in 0..self.leg.bodies.len() {
-            let X = &self.pos.X_WB[b];
-            let mut more = match self.leg.bodies[b].anchor {
-                Anchor::Body(p) => motion.gains[p].at(X.p - self.pos.X_WB[p].p),
-                _ => Twist::zero(),
-            };
-            let along = X.R.z() * self.joint_rate(b, motion.accels);
-            match self.leg.bodies[b].joint {
-                JointKind::Revolute => more.w += along,
-                JointKind::Prismatic => more.v += along,
-                JointKind::Fixed => {}
-            }
-            motion.gains[b] = more;
-            motion.A_WB[b] = motion.A_WB[b] + Accel { a: more.v, alpha: more.w };
-        }
+        for_bodies!(self.leg, b => self.add_gain(b, motion));
     }
-}
 
-/// Coordinates of the leg that move a body's joint, with their coefficients where they are not one.
-#[inline(always)]
-pub fn for_coords<S: Real>(
-    leg: LegStructure<'_>,
-    numbers: &[BodyNumbers<S>],
-    b: usize,
-    mut f: impl FnMut(usize, Option<S>),
-) {
-    match leg.bodies[b].coord {
-        Some(c) => f(leg.local(c), None),
-        None => numbers[b].coupling.iter().for_each(|(c, k)| f(leg.local(*c), Some(*k))),
+    /// The same for one body.
+    #[inline(always)]
+    fn add_gain(&self, b: usize, motion: &mut LegMotion<'_, S>) {
+        let X = self.X_WB(b);
+        let mut more = match self.leg.anchor::<H>(b) {
+            Anchor::Body(p) => motion.gains[p].at(X.p - self.X_WB(p).p),
+            _ => Twist::zero(),
+        };
+        let along = X.R.z() * self.joint_rate(b, motion.accels);
+        match self.leg.joint::<H>(b) {
+            JointKind::Revolute => more.w += along,
+            JointKind::Prismatic => more.v += along,
+            JointKind::Fixed => {}
+        }
+        motion.gains[b] = more;
+        motion.A_WB[b] = motion.A_WB[b] + Accel { a: more.v, alpha: more.w };
     }
 }
 

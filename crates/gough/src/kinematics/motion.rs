@@ -7,14 +7,14 @@ use super::inverse::inverse_in;
 use super::kind::{Kind, SINGULAR};
 pub use super::leg::screw;
 pub(super) use super::leg::velocity_product;
-use super::leg::{LegAt, LegMotion, LegNumbers, Roots};
+use super::leg::{LegAt, LegMemory, LegMotion, LegNumbers, LegStep, Roots};
 use super::matrices::{self, Matrices};
 use super::modes::WorkingMode;
 use super::newton;
-use super::positions::{Frames, Positions, pose_bodies, pose_body};
+use super::positions::{Frames, Positions, pose_bodies};
 use crate::linalg::small::Dense;
-use crate::model::{BodyId, Id, Leg, LegId, LegPivots, Model, Node, PerBody, PerCoord, PerLeg};
-use crate::scalar::{Lanes, Real, all_within, lane};
+use crate::model::{BodyId, Id, Leg, LegId, LegPivots, Model, Node, PerBody, PerCoord, PerLeg, Shape, ShapeName};
+use crate::scalar::{Lanes, Real, all_nonneg, lane};
 use crate::spatial::{Accel, Pose, Twist, Vec3};
 use std::ops::Range;
 
@@ -185,7 +185,7 @@ pub fn move_from(
     pos: &mut Positions<f64>,
     motion: &mut Motion<f64>,
 ) -> Result<(), SolveError> {
-    let in_lanes = move_with(model, t_r, td_r, pos, motion, |_, _| {})?;
+    let in_lanes = move_with(model, t_r, td_r, pos, motion, &mut NothingMore)?;
     if in_lanes {
         motion.take_from_lanes(model);
     }
@@ -194,14 +194,13 @@ pub fn move_from(
 
 /// The same; where legs run side by side, rates and accelerations stay in the lanes, `then` hears of every group of legs, and
 /// the answer is true.
-#[inline(always)]
 pub(crate) fn move_with(
     model: &Model<f64>,
     t_r: &[f64],
     td_r: &[f64],
     pos: &mut Positions<f64>,
     motion: &mut Motion<f64>,
-    then: impl FnMut(&LegAt<'_, Lanes>, &mut LegMotion<'_, Lanes>),
+    then: &mut impl LegStep<Lanes>,
 ) -> Result<bool, SolveError> {
     let platform = &model.topology().platform;
     let n = platform.independent.len();
@@ -223,8 +222,12 @@ pub(crate) fn move_with(
         }
     } else {
         pose_bodies(model, pos);
-        velocities(model, pos, motion);
-        accelerations(model, pos, motion);
+        for_legs(model, &model.topology().plan.pivots_of_leg, pos, motion, |at, motion| {
+            at.factor(motion);
+            at.rates(motion);
+            at.accelerations(motion);
+            at.body_accelerations(motion);
+        });
         if is_well_founded(model, motion) {
             return Ok(false);
         }
@@ -245,8 +248,8 @@ pub fn move_bodies(
 }
 
 /// Independent components in their places.
-fn scatter(model: &Model<f64>, x: &[f64]) -> Twist<f64> {
-    let mut all = [0.0; 6];
+pub(crate) fn scatter<S: Real>(model: &Model<S>, x: &[S]) -> Twist<S> {
+    let mut all = [S::zero(); 6];
     for (c, x) in model.topology().platform.independent.iter().zip(x) {
         all[c.index()] = *x;
     }
@@ -316,60 +319,90 @@ fn is_well_founded(model: &Model<f64>, motion: &Motion<f64>) -> bool {
     })
 }
 
+/// A step that does nothing.
+pub(crate) struct NothingMore;
+
+impl<S: Real> LegStep<S> for NothingMore {
+    fn run<H: Shape>(&mut self, _: &LegAt<'_, S, H>, _: &mut LegMotion<'_, S>) {}
+}
+
+/// Rates and accelerations of the joints of a leg, bodies without the accelerations of the joints, then another step.
+pub(crate) struct Move<'a, S, F> {
+    /// One; zero (in a lane) when a leg met a poor pivot.
+    pub good: S,
+    /// What follows.
+    pub then: &'a mut F,
+}
+
+impl<S: Real, F: LegStep<S>> LegStep<S> for Move<'_, S, F> {
+    #[inline(always)]
+    fn run<H: Shape>(&mut self, at: &LegAt<'_, S, H>, motion: &mut LegMotion<'_, S>) {
+        at.factor(motion);
+        let n = at.rank();
+        for (i, scale) in at.pivots.scales[..n].iter().enumerate() {
+            let (pivot, limit) = (motion.factors[i * n + i], S::lit(scale / POOR_PIVOT));
+            let below = (limit - pivot).where_nonneg(self.good, S::zero());
+            self.good = (limit + pivot).where_nonneg(below, S::zero());
+        }
+        at.rates(motion);
+        at.accelerations(motion);
+        self.then.run(at, motion);
+    }
+}
+
+/// The same for legs that stand on the base and hang on the platform alone, whose joints are known, one after the other.
+/// One; zero (in a lane) when a leg met a poor pivot.
+pub(crate) fn move_legs<S: Real>(
+    model: &Model<S>,
+    shapes: &PerLeg<ShapeName>,
+    pos: &mut Positions<S>,
+    motion: &mut Motion<S>,
+    then: &mut impl LegStep<S>,
+) -> S {
+    let (topology, numbers) = (model.topology(), model.numbers());
+    let mut step = Move { good: S::one(), then };
+    for (id, leg) in topology.legs.iter() {
+        let (pos, frames) = pos.split(leg, (0..0, 0..0));
+        let (motion, roots) = motion.split(id, leg, frames);
+        let numbers = LegNumbers {
+            bodies: numbers.bodies.slice(leg.bodies),
+            joints: numbers.joints.slice(leg.coords),
+            closures: numbers.closures.slice(leg.closures),
+        };
+        let pivots = &topology.plan.pivots_of_leg[id];
+        let memory = LegMemory { leg: topology.structure(leg), numbers, pivots, roots: &roots, pos, motion };
+        memory.run(shapes[id], &mut step);
+    }
+    step.good
+}
+
 /// Rates and accelerations of all joints in lanes for a robot whose legs are alike, four legs at a time, after
-/// [`solve_groups`](super::geometry::solve_groups); bodies without the accelerations of the joints. Whether no leg met a poor
-/// pivot.
-#[inline(always)]
+/// [`solve_groups`](super::geometry::solve_groups), see [`Move`]. Whether no leg met a poor pivot.
 fn move_groups(
     model: &Model<f64>,
     pos: &mut Positions<f64>,
     motion: &mut Motion<f64>,
-    mut then: impl FnMut(&LegAt<'_, Lanes>, &mut LegMotion<'_, Lanes>),
+    then: &mut impl LegStep<Lanes>,
 ) -> bool {
-    let mut good = true;
-    let platform = (motion.V_WE, motion.A_WE);
-    for_groups(model, pos, platform, &mut motion.lanes, |at, own| {
-        at.factor(own);
-        let n = at.pivots.cols.len();
-        for i in 0..n {
-            good &= all_within(own.factors[i * n + i], at.pivots.scales[i] / POOR_PIVOT);
-        }
-        at.rates(own);
-        at.accelerations(own);
-        then(at, own);
-    });
-    good
-}
-
-/// Calls `step` with every group of legs; poses their bodies.
-#[inline(always)]
-fn for_groups(
-    model: &Model<f64>,
-    pos: &mut Positions<f64>,
-    (V_WE, A_WE): (Twist<f64>, Accel<f64>),
-    lanes: &mut [LaneMotion],
-    mut step: impl FnMut(&LegAt<'_, Lanes>, &mut LegMotion<'_, Lanes>),
-) {
     let topology = model.topology();
     let X_WE = pos.X_WE.map(&mut |x| Lanes::lit(x));
-    let (V_WE, A_WE) = (V_WE.map(&mut |x| Lanes::lit(x)), A_WE.map(&mut |x| Lanes::lit(x)));
-    for ((group, legs), own) in model.groups().iter().zip(&mut pos.lanes).zip(lanes) {
+    let V_WE = motion.V_WE.map(&mut |x| Lanes::lit(x));
+    let A_WE = motion.A_WE.map(&mut |x| Lanes::lit(x));
+    let roots = Roots { frames: Frames { X_WE: &X_WE, outside: &[] }, V_WE, A_WE, outside: &[] };
+    let mut step = Move { good: Lanes::lit(1.0), then };
+    for ((group, legs), own) in model.groups().iter().zip(&mut pos.lanes).zip(&mut motion.lanes) {
         let first = group.legs[0];
-        let frames = Frames { X_WE: &X_WE, outside: &[] };
-        let leg = topology.structure(&topology.legs[first]);
-        let mut part = legs.part();
-        for b in 0..group.bodies.len() {
-            pose_body(leg, &group.bodies, b, frames, &mut part);
-        }
-        let at = LegAt {
-            leg,
+        let memory = LegMemory {
+            leg: topology.structure(&topology.legs[first]),
             numbers: LegNumbers { bodies: &group.bodies, joints: &group.joints, closures: &group.closures },
             pivots: &topology.plan.pivots_of_leg[first],
-            roots: Roots { frames, V_WE, A_WE, outside: &[] },
-            pos: &part,
+            roots: &roots,
+            pos: legs.part(),
+            motion: own.part(),
         };
-        step(&at, &mut own.part());
+        memory.run(group.shape, &mut step);
     }
+    all_nonneg(step.good - Lanes::lit(1.0))
 }
 
 /// Rates of all joints and twists of all bodies for the platform twist in `motion`; bodies must be posed. Legs are factored in
@@ -477,7 +510,7 @@ pub(crate) fn with_leg<S: Real>(
     };
     let (part, frames) = pos.split(leg, (0..0, 0..0));
     let (mut motion, roots) = motion.split(id, leg, frames);
-    step(&LegAt { leg: topology.structure(leg), numbers: own, pivots, roots, pos: &part }, &mut motion);
+    step(&LegAt::new(topology.structure(leg), own, pivots, &roots, &part), &mut motion);
 }
 
 /// Jacobian of a body: the twist, at a point of the world and in world axes, that each coordinate's unit rate gives it,

@@ -1,8 +1,8 @@
 //! What is known of a posture: joint positions, and the poses of the bodies that follow from them.
 
 use crate::model::{
-    Anchor, BodyNumbers, CoordId, Group, JointKind, Leg, LegId, LegStructure, Model, Node, PerBody, PerCoord, PerLeg,
-    Topology,
+    Anchor, Any, BodyNumbers, CoordId, Group, JointKind, Leg, LegId, LegStructure, Model, Node, PerBody, PerCoord,
+    PerLeg, Shape, Topology, as_known,
 };
 use crate::scalar::{Lanes, Real};
 use crate::spatial::{Pose, Turn, Vec3};
@@ -134,6 +134,19 @@ pub struct Frames<'a, S: Real> {
 }
 
 impl<S: Real> LegPositions<'_, S> {
+    /// The same, its lists of joints and bodies as long as the compiler knows them to be.
+    #[inline(always)]
+    pub(super) fn shaped<H: Shape>(&mut self) -> LegPositions<'_, S> {
+        LegPositions {
+            joints: as_known::<H, _>(self.joints, false),
+            X_WB: as_known::<H, _>(self.X_WB, false),
+            margins: self.margins,
+            misses: self.misses,
+            targets: self.targets,
+            chain: self.chain,
+        }
+    }
+
     /// The pose of what an anchor names.
     #[inline]
     pub fn frame(&self, frames: Frames<'_, S>, anchor: Anchor) -> Pose<S> {
@@ -259,53 +272,58 @@ pub fn pose_leg<S: Real>(model: &Model<S>, id: LegId, pos: &mut Positions<S>) {
     let numbers = model.numbers().bodies.slice(leg.bodies);
     let (mut part, frames) = pos.split(leg, (0..0, 0..0));
     for b in 0..numbers.len() {
-        pose_body(topology.structure(leg), numbers, b, frames, &mut part);
+        pose_body::<S, Any>(topology.structure(leg), numbers, b, frames, &mut part);
     }
 }
 
 /// Pose of one body of a leg from that of its parent.
 #[inline(always)]
-pub fn pose_body<S: Real>(
+pub fn pose_body<S: Real, H: Shape>(
     leg: LegStructure<'_>,
     numbers: &[BodyNumbers<S>],
     b: usize,
     frames: Frames<'_, S>,
     pos: &mut LegPositions<'_, S>,
 ) {
-    let body = &leg.bodies[b];
     let X_PF = &numbers[b].X_PF;
-    let X_WF = match body.anchor {
+    let X_WF = match leg.anchor::<H>(b) {
         Anchor::World => *X_PF,
         anchor => pos.frame(frames, anchor) * *X_PF,
     };
-    pos.X_WB[b] = match body.joint {
+    pos.X_WB[b] = match leg.joint::<H>(b) {
         JointKind::Fixed => X_WF,
-        JointKind::Revolute => X_WF.turned(turn(leg, numbers, b, pos.joints)),
-        JointKind::Prismatic => X_WF.slid(slide(leg, numbers, b, pos.joints)),
+        JointKind::Revolute => X_WF.turned(turn::<S, H>(leg, numbers, b, pos.joints)),
+        JointKind::Prismatic => X_WF.slid(slide::<S, H>(leg, numbers, b, pos.joints)),
     };
 }
 
 /// Turn of the joint of a body, coupled or not.
 #[inline(always)]
-pub fn turn<S: Real>(
+pub fn turn<S: Real, H: Shape>(
     leg: LegStructure<'_>,
     numbers: &[BodyNumbers<S>],
     b: usize,
     joints: &[JointPosition<S>],
 ) -> Turn<S> {
-    let body = &leg.bodies[b];
-    match (body.coord, body.coupled.as_slice()) {
-        (Some(c), _) => joints[leg.local(c)].turn,
-        (None, [(c, Some(sign))]) if *sign > 0.0 => joints[leg.local(*c)].turn,
-        (None, [(c, Some(_))]) => joints[leg.local(*c)].turn.inverse(),
+    if let Some(c) = leg.coord::<H>(b) {
+        return joints[c].turn;
+    }
+    match leg.bodies[b].coupled.as_slice() {
+        [(c, Some(sign))] if *sign > 0.0 => joints[leg.local(*c)].turn,
+        [(c, Some(_))] => joints[leg.local(*c)].turn.inverse(),
         _ => Turn::of(coupled_value(leg, numbers, b, joints)),
     }
 }
 
 #[inline(always)]
-fn slide<S: Real>(leg: LegStructure<'_>, numbers: &[BodyNumbers<S>], b: usize, joints: &[JointPosition<S>]) -> S {
-    match leg.bodies[b].coord {
-        Some(c) => joints[leg.local(c)].value,
+fn slide<S: Real, H: Shape>(
+    leg: LegStructure<'_>,
+    numbers: &[BodyNumbers<S>],
+    b: usize,
+    joints: &[JointPosition<S>],
+) -> S {
+    match leg.coord::<H>(b) {
+        Some(c) => joints[c].value,
         None => coupled_value(leg, numbers, b, joints),
     }
 }

@@ -234,7 +234,8 @@ fn lu_of<S: Real, const N: usize>(a: &mut [S], n: usize) {
     }
 }
 
-/// Solve `A x = b` with the factors of [`lu`], in place.
+/// Solve `A x = b` with the factors of [`lu`], in place; column by column, since the updates of a column do not wait for each
+/// other.
 #[inline(always)]
 pub fn lu_solve<S: Real>(a: &[S], n: usize, b: &mut [S]) {
     sized!(n, lu_solve_of(&a[..n * n], &mut b[..n]));
@@ -243,19 +244,18 @@ pub fn lu_solve<S: Real>(a: &[S], n: usize, b: &mut [S]) {
 #[inline(always)]
 fn lu_solve_of<S: Real, const N: usize>(a: &[S], b: &mut [S], n: usize) {
     let n = if N == 0 { n } else { N };
-    for i in 1..n {
-        let mut x = b[i];
-        for j in 0..i {
-            x = a[i * n + j].mul_add(-b[j], x);
+    for j in 0..n {
+        let x = b[j];
+        for i in j + 1..n {
+            b[i] = a[i * n + j].mul_add(-x, b[i]);
         }
-        b[i] = x;
     }
-    for i in (0..n).rev() {
-        let mut x = b[i];
-        for j in i + 1..n {
-            x = a[i * n + j].mul_add(-b[j], x);
+    for j in (0..n).rev() {
+        let x = b[j] * a[j * n + j];
+        b[j] = x;
+        for i in 0..j {
+            b[i] = a[i * n + j].mul_add(-x, b[i]);
         }
-        b[i] = x * a[i * n + i];
     }
 }
 
@@ -268,19 +268,18 @@ pub fn lu_solve_transposed<S: Real>(a: &[S], n: usize, b: &mut [S]) {
 #[inline(always)]
 fn lu_solve_transposed_of<S: Real, const N: usize>(a: &[S], b: &mut [S], n: usize) {
     let n = if N == 0 { n } else { N };
-    for i in 0..n {
-        let mut x = b[i];
-        for j in 0..i {
-            x = a[j * n + i].mul_add(-b[j], x);
+    for j in 0..n {
+        let x = b[j] * a[j * n + j];
+        b[j] = x;
+        for i in j + 1..n {
+            b[i] = a[j * n + i].mul_add(-x, b[i]);
         }
-        b[i] = x * a[i * n + i];
     }
-    for i in (0..n).rev() {
-        let mut x = b[i];
-        for j in i + 1..n {
-            x = a[j * n + i].mul_add(-b[j], x);
+    for j in (0..n).rev() {
+        let x = b[j];
+        for i in 0..j {
+            b[i] = a[j * n + i].mul_add(-x, b[i]);
         }
-        b[i] = x;
     }
 }
 

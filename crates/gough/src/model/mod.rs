@@ -12,6 +12,7 @@ mod numbers;
 mod plan;
 mod planner;
 mod recognise;
+mod shape;
 mod topology;
 
 pub use chain::{Edge, Element, Hop, Motion, Path};
@@ -22,6 +23,7 @@ pub use plan::{
     Block, BlockPlan, CoordPlace, Cross, LegPivots, MatrixBlock, MatrixPlan, Method, Norm, Plan, Recipe, Root, Slot,
     Step,
 };
+pub use shape::{Any, Shape, ShapeName, WithShape, as_known};
 pub use topology::{
     Anchor, Body, Closure, Coord, CoordKind, JointKind, Leg, LegStructure, Node, Platform, Range, SidePath, Topology,
 };

@@ -2,7 +2,9 @@
 
 use super::ids::{BodyId, ClosureId, CoordId, Id, Ids, LegId, PerBody, PerClosure, PerCoord, PerLeg};
 use super::plan::Plan;
+use super::shape::Shape;
 use crate::description::{ClosureJoint, Coordinate, Coordinates, Span};
+use crate::scalar::Real;
 use crate::spatial::Turn;
 
 /// What a joint or closure can be attached to.
@@ -107,17 +109,29 @@ impl Range {
         Self { low, high, middle: Turn::of((low + high) * 0.5), cos_half }
     }
 
+    /// How far a slide is inside both ends, to rounding.
+    #[inline]
+    pub fn slide_margins<S: Real>(&self, value: S) -> [S; 2] {
+        let slack = 1e-9 * (self.high - self.low);
+        [value - S::lit(self.low - slack), S::lit(self.high + slack) - value]
+    }
+
+    /// Not negative when a turn is inside, to rounding; whole turns do not count.
+    #[inline]
+    pub fn turn_margin<S: Real>(&self, turn: Turn<S>) -> S {
+        turn.cos * S::lit(self.middle.cos) + turn.sin * S::lit(self.middle.sin) - S::lit(self.cos_half - 1e-9)
+    }
+
     /// Whether a slide is inside, to rounding.
     #[inline]
     pub fn has_slide(&self, value: f64) -> bool {
-        let slack = 1e-9 * (self.high - self.low);
-        value >= self.low - slack && value <= self.high + slack
+        self.slide_margins(value).iter().all(|m| *m >= 0.0)
     }
 
     /// Whether a turn is inside, to rounding; whole turns do not count.
     #[inline]
     pub fn has_turn(&self, turn: Turn<f64>) -> bool {
-        turn.cos * self.middle.cos + turn.sin * self.middle.sin >= self.cos_half - 1e-9
+        self.turn_margin(turn) >= 0.0
     }
 
     /// Lowest and highest.
@@ -253,6 +267,34 @@ impl LegStructure<'_> {
     #[inline]
     pub fn local(&self, c: CoordId) -> usize {
         c.index() - self.first_coord
+    }
+
+    /// How many bodies it has.
+    #[inline(always)]
+    pub fn size<H: Shape>(&self) -> usize {
+        if H::JOINTS.is_empty() { self.bodies.len() } else { H::JOINTS.len() }
+    }
+
+    /// Joint of a body.
+    #[inline(always)]
+    pub fn joint<H: Shape>(&self, b: usize) -> JointKind {
+        if H::JOINTS.is_empty() { self.bodies[b].joint } else { H::JOINTS[b] }
+    }
+
+    /// What a body stands on.
+    #[inline(always)]
+    pub fn anchor<H: Shape>(&self, b: usize) -> Anchor {
+        match b {
+            _ if H::JOINTS.is_empty() => self.bodies[b].anchor,
+            0 => Anchor::World,
+            _ => Anchor::Body(b - 1),
+        }
+    }
+
+    /// Place of a body's own coordinate among those of the leg.
+    #[inline(always)]
+    pub fn coord<H: Shape>(&self, b: usize) -> Option<usize> {
+        if H::JOINTS.is_empty() { self.bodies[b].coord.map(|c| self.local(c)) } else { Some(b) }
     }
 }
 

@@ -14,31 +14,37 @@ pub struct Lanes(Wide);
 pub const LANES: usize = 4;
 
 /// Pack numbers.
-#[inline]
+#[inline(always)]
 pub fn lanes(x: [f64; LANES]) -> Lanes {
     Lanes(Wide::new(x))
 }
 
 /// The number in lane `i`.
-#[inline]
+#[inline(always)]
 pub fn lane(x: Lanes, i: usize) -> f64 {
     x.0.to_array()[i]
 }
 
+/// The numbers in all lanes.
+#[inline(always)]
+pub fn each_lane(x: Lanes) -> [f64; LANES] {
+    x.0.to_array()
+}
+
 /// The sum of all lanes.
-#[inline]
+#[inline(always)]
 pub fn sum_of_lanes(x: Lanes) -> f64 {
     x.0.reduce_add()
 }
 
 /// Whether no number is negative; not those that are no number.
-#[inline]
+#[inline(always)]
 pub fn all_nonneg(x: Lanes) -> bool {
     x.0.simd_ge(Wide::splat(0.0)).all()
 }
 
 /// Whether all numbers lie between `-limit` and `limit`; not those that are no number.
-#[inline]
+#[inline(always)]
 pub fn all_within(x: Lanes, limit: f64) -> bool {
     (x.0.simd_lt(Wide::splat(limit)) & x.0.simd_gt(Wide::splat(-limit))).all()
 }

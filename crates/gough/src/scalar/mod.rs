@@ -12,7 +12,7 @@ mod lanes;
 
 pub use dual::{Dual, Dual2, DualVector};
 pub use expr::{Arg, Expr, Id, Op, Operations, Program, trace};
-pub use lanes::{LANES, Lanes, all_nonneg, all_within, lane, lanes, sum_of_lanes};
+pub use lanes::{LANES, Lanes, all_nonneg, all_within, each_lane, lane, lanes, sum_of_lanes};
 
 use num_traits::{One, Zero};
 use std::ops::{Add, AddAssign, Div, DivAssign, Mul, MulAssign, Neg, Sub, SubAssign};

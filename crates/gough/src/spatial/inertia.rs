@@ -1,7 +1,7 @@
 //! Inertia of a body, (6.8)-(6.15): mass, first moment, and rotational inertia at the frame origin.
 
 use crate::scalar::Real;
-use crate::spatial::{Accel, Mat3, Pose, Twist, Vec3, Wrench, along, cross, hat, times};
+use crate::spatial::{Accel, Mat3, Pose, Twist, Vec3, Wrench, along, cross, each, each_entry, hat, times};
 use std::ops::Add;
 
 /// `(m, ms, I_o)` at the origin of the body frame, in its axes. Linear in the ten parameters, so grouped parameters,
@@ -35,9 +35,9 @@ impl<S: Real> Inertia<S> {
     }
 
     /// The same in another scalar, number by number.
-    #[inline]
+    #[inline(always)]
     pub fn map<T: Real>(&self, f: &mut (impl FnMut(S) -> T + ?Sized)) -> Inertia<T> {
-        Inertia { m: f(self.m), ms: self.ms.map(&mut *f), I_o: self.I_o.map(f) }
+        Inertia { m: f(self.m), ms: each(&self.ms, f), I_o: each_entry(&self.I_o, f) }
     }
 
     /// A point mass.
@@ -66,19 +66,19 @@ impl<S: Real> Inertia<S> {
     }
 
     /// `M ṫ`: the wrench that gives the acceleration to a body at rest, (6.35)-(6.36).
-    #[inline]
+    #[inline(always)]
     pub fn apply(&self, A: Accel<S>) -> Wrench<S> {
         Wrench { f: along(cross(A.alpha, self.ms), A.a, self.m), m: times(&self.I_o, A.alpha) + cross(self.ms, A.a) }
     }
 
     /// Momentum: `M t`, (6.8).
-    #[inline]
+    #[inline(always)]
     pub fn momentum(&self, V: Twist<S>) -> Wrench<S> {
         self.apply(Accel { a: V.v, alpha: V.w })
     }
 
     /// The velocity terms of Newton-Euler, `[ω×(ω×ms); ω×(I ω)]`, (6.35)-(6.36).
-    #[inline]
+    #[inline(always)]
     pub fn gyroscopic(&self, w: Vec3<S>) -> Wrench<S> {
         Wrench { f: cross(w, cross(w, self.ms)), m: cross(w, times(&self.I_o, w)) }
     }

@@ -23,9 +23,29 @@ pub type Mat3<S> = nalgebra::Matrix3<S>;
 use crate::scalar::Real;
 
 /// The vector `(x, y, z)`.
-#[inline]
+#[inline(always)]
 pub fn vec3<S: Real>(x: S, y: S, z: S) -> Vec3<S> {
     Vec3::new(x, y, z)
+}
+
+/// The null vector. Written out, as are [`each`] and [`each_entry`]: nalgebra's own fill theirs piece by piece, which on
+/// SIMD lanes costs more than a cross product.
+#[inline(always)]
+pub fn null<S: Real>() -> Vec3<S> {
+    vec3(S::zero(), S::zero(), S::zero())
+}
+
+/// A vector in another scalar, number by number.
+#[inline(always)]
+pub fn each<S: Real, T: Real>(v: &Vec3<S>, f: &mut (impl FnMut(S) -> T + ?Sized)) -> Vec3<T> {
+    vec3(f(v.x), f(v.y), f(v.z))
+}
+
+/// A matrix in another scalar, number by number.
+#[inline(always)]
+pub fn each_entry<S: Real, T: Real>(M: &Mat3<S>, f: &mut (impl FnMut(S) -> T + ?Sized)) -> Mat3<T> {
+    let mut at = |i: usize, j: usize| f(M[(i, j)]);
+    Mat3::new(at(0, 0), at(0, 1), at(0, 2), at(1, 0), at(1, 1), at(1, 2), at(2, 0), at(2, 1), at(2, 2))
 }
 
 /// `a × b`, each component one product and one multiply-add.
@@ -55,7 +75,7 @@ pub fn times<S: Real>(M: &Mat3<S>, v: Vec3<S>) -> Vec3<S> {
 }
 
 /// Cross-product matrix: `hat(r) u = r × u`.
-#[inline]
+#[inline(always)]
 pub fn hat<S: Real>(r: Vec3<S>) -> Mat3<S> {
     let o = S::zero();
     Mat3::new(o, -r.z, r.y, r.z, o, -r.x, -r.y, r.x, o)

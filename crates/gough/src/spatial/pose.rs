@@ -1,7 +1,7 @@
 //! Rotations and poses, eqs. (2.3)-(2.19).
 
 use crate::scalar::Real;
-use crate::spatial::{Mat3, Turn, Twist, Vec3, Wrench, along, dot, times, vec3};
+use crate::spatial::{Mat3, Turn, Twist, Vec3, Wrench, along, dot, each, each_entry, null, times, vec3};
 use std::ops::Mul;
 
 /// Rotation matrix `R_AB`: columns are the axes of B seen in A.
@@ -10,13 +10,14 @@ pub struct Rotation<S: Real>(pub Mat3<S>);
 
 impl<S: Real> Rotation<S> {
     /// No rotation.
-    #[inline]
+    #[inline(always)]
     pub fn identity() -> Self {
-        Self(Mat3::identity())
+        let (o, i) = (S::zero(), S::one());
+        Self(Mat3::new(i, o, o, o, i, o, o, o, i))
     }
 
     /// From three columns, the axes of the new frame.
-    #[inline]
+    #[inline(always)]
     pub fn from_columns(x: Vec3<S>, y: Vec3<S>, z: Vec3<S>) -> Self {
         Self(Mat3::new(x.x, y.x, z.x, x.y, y.y, z.y, x.z, y.z, z.z))
     }
@@ -40,43 +41,44 @@ impl<S: Real> Rotation<S> {
     }
 
     /// The same in another scalar, entry by entry.
-    #[inline]
+    #[inline(always)]
     pub fn map<T: Real>(&self, f: &mut (impl FnMut(S) -> T + ?Sized)) -> Rotation<T> {
-        Rotation(self.0.map(f))
+        Rotation(each_entry(&self.0, f))
     }
 
     /// Column `k`: an axis of B seen in A.
-    #[inline]
+    #[inline(always)]
     pub fn column(&self, k: usize) -> Vec3<S> {
         vec3(self.0[(0, k)], self.0[(1, k)], self.0[(2, k)])
     }
 
     /// The z axis of B seen in A.
-    #[inline]
+    #[inline(always)]
     pub fn z(&self) -> Vec3<S> {
         self.column(2)
     }
 
     /// `R v`.
-    #[inline]
+    #[inline(always)]
     pub fn apply(&self, v: Vec3<S>) -> Vec3<S> {
         times(&self.0, v)
     }
 
     /// `Rᵀ v`.
-    #[inline]
+    #[inline(always)]
     pub fn apply_inv(&self, v: Vec3<S>) -> Vec3<S> {
         vec3(dot(self.column(0), v), dot(self.column(1), v), dot(self.column(2), v))
     }
 
     /// `Rᵀ`.
-    #[inline]
+    #[inline(always)]
     pub fn inverse(&self) -> Self {
-        Self(self.0.transpose())
+        let [x, y, z] = [0, 1, 2].map(|k| self.column(k));
+        Self(Mat3::new(x.x, x.y, x.z, y.x, y.y, y.z, z.x, z.y, z.z))
     }
 
     /// `R Rz(t)`: only two columns change.
-    #[inline]
+    #[inline(always)]
     pub fn turned(&self, t: Turn<S>) -> Self {
         let (x, y) = (self.column(0), self.column(1));
         Self::from_columns(along(x * t.cos, y, t.sin), along(y * t.cos, x, -t.sin), self.z())
@@ -85,7 +87,7 @@ impl<S: Real> Rotation<S> {
 
 impl<S: Real> Mul for Rotation<S> {
     type Output = Self;
-    #[inline]
+    #[inline(always)]
     fn mul(self, b: Self) -> Self {
         Self::from_columns(self.apply(b.column(0)), self.apply(b.column(1)), self.apply(b.column(2)))
     }
@@ -103,9 +105,9 @@ pub struct Pose<S: Real> {
 
 impl<S: Real> Pose<S> {
     /// B is A.
-    #[inline]
+    #[inline(always)]
     pub fn identity() -> Self {
-        Self { R: Rotation::identity(), p: Vec3::zeros() }
+        Self { R: Rotation::identity(), p: null() }
     }
 
     /// Pure translation.
@@ -116,35 +118,35 @@ impl<S: Real> Pose<S> {
     /// Pure rotation.
     #[allow(non_snake_case)]
     pub fn rotation(R: Rotation<S>) -> Self {
-        Self { R, p: Vec3::zeros() }
+        Self { R, p: null() }
     }
 
     /// The same in another scalar, number by number.
-    #[inline]
+    #[inline(always)]
     pub fn map<T: Real>(&self, f: &mut (impl FnMut(S) -> T + ?Sized)) -> Pose<T> {
-        Pose { R: self.R.map(f), p: self.p.map(f) }
+        Pose { R: self.R.map(f), p: each(&self.p, f) }
     }
 
     /// `X_BA`, (2.15).
-    #[inline]
+    #[inline(always)]
     pub fn inverse(&self) -> Self {
         Self { R: self.R.inverse(), p: -self.R.apply_inv(self.p) }
     }
 
     /// `X_BA * p_AQ` without forming the inverse.
-    #[inline]
+    #[inline(always)]
     pub fn apply_inv(&self, p_AQ: Vec3<S>) -> Vec3<S> {
         self.R.apply_inv(p_AQ - self.p)
     }
 
     /// `X_AB Rz(t)`: a revolute joint about z.
-    #[inline]
+    #[inline(always)]
     pub fn turned(&self, t: Turn<S>) -> Self {
         Self { R: self.R.turned(t), p: self.p }
     }
 
     /// `X_AB Tz(d)`: a prismatic joint along z.
-    #[inline]
+    #[inline(always)]
     pub fn slid(&self, d: S) -> Self {
         Self { R: self.R, p: self.p + self.R.z() * d }
     }
@@ -157,13 +159,13 @@ impl<S: Real> Pose<S> {
     }
 
     /// `V_B = X_AB.pull(V_A)`: the same motion, seen from B, (3.13).
-    #[inline]
+    #[inline(always)]
     pub fn pull(&self, V_A: Twist<S>) -> Twist<S> {
         Twist { v: self.R.apply_inv(V_A.v + V_A.w.cross(&self.p)), w: self.R.apply_inv(V_A.w) }
     }
 
     /// `F_A = X_AB.push(F_B)`: the same action, seen from A, (3.18). The transpose of `pull`.
-    #[inline]
+    #[inline(always)]
     pub fn push(&self, F_B: Wrench<S>) -> Wrench<S> {
         let f_A = self.R.apply(F_B.f);
         Wrench { f: f_A, m: self.R.apply(F_B.m) + self.p.cross(&f_A) }
@@ -172,7 +174,7 @@ impl<S: Real> Pose<S> {
 
 impl<S: Real> Mul for Pose<S> {
     type Output = Self;
-    #[inline]
+    #[inline(always)]
     fn mul(self, b: Self) -> Self {
         Self { R: self.R * b.R, p: self * b.p }
     }
@@ -180,7 +182,7 @@ impl<S: Real> Mul for Pose<S> {
 
 impl<S: Real> Mul<Vec3<S>> for Pose<S> {
     type Output = Vec3<S>;
-    #[inline]
+    #[inline(always)]
     #[allow(clippy::suspicious_arithmetic_impl)] // a pose turns, then moves
     fn mul(self, p_BQ: Vec3<S>) -> Vec3<S> {
         self.p + self.R.apply(p_BQ)

@@ -1,7 +1,7 @@
 //! Motions and actions (chapter 3): no sum of the two compiles.
 
 use crate::scalar::Real;
-use crate::spatial::{Vec3, cross, dot};
+use crate::spatial::{Vec3, cross, dot, each, null};
 use std::ops::{Add, Neg, Sub};
 
 /// Motion of a frame: velocity `v` of its origin and angular velocity `w`.
@@ -34,34 +34,37 @@ pub struct Accel<S: Real> {
 
 impl<S: Real> Twist<S> {
     /// At rest.
+    #[inline(always)]
     pub fn zero() -> Self {
-        Self { v: Vec3::zeros(), w: Vec3::zeros() }
+        Self { v: null(), w: null() }
     }
 
     /// The only product of a motion and an action: power.
-    #[inline]
+    #[inline(always)]
     pub fn power(self, F: Wrench<S>) -> S {
         dot(self.v, F.f) + dot(self.w, F.m)
     }
 
     /// The motion multiplied by a rate.
-    #[inline]
+    #[inline(always)]
     pub fn scale(self, rate: S) -> Self {
         Self { v: self.v * rate, w: self.w * rate }
     }
 
     /// The same motion taken at the point `r` from the origin, same axes, (3.2).
-    #[inline]
+    #[inline(always)]
     pub fn at(self, r: Vec3<S>) -> Self {
         Self { v: self.v + cross(self.w, r), w: self.w }
     }
 
     /// Linear part first: the order of every matrix and file.
+    #[inline(always)]
     pub fn to_array(self) -> [S; 6] {
         [self.v.x, self.v.y, self.v.z, self.w.x, self.w.y, self.w.z]
     }
 
     /// From six components, linear part first.
+    #[inline(always)]
     pub fn from_array(t: [S; 6]) -> Self {
         Self { v: Vec3::new(t[0], t[1], t[2]), w: Vec3::new(t[3], t[4], t[5]) }
     }
@@ -69,22 +72,25 @@ impl<S: Real> Twist<S> {
 
 impl<S: Real> Wrench<S> {
     /// Nothing acts.
+    #[inline(always)]
     pub fn zero() -> Self {
-        Self { f: Vec3::zeros(), m: Vec3::zeros() }
+        Self { f: null(), m: null() }
     }
 
     /// The same action taken at the point `r` from the origin, same axes, (3.4).
-    #[inline]
+    #[inline(always)]
     pub fn at(self, r: Vec3<S>) -> Self {
         Self { f: self.f, m: self.m + cross(self.f, r) }
     }
 
     /// Force first.
+    #[inline(always)]
     pub fn to_array(self) -> [S; 6] {
         [self.f.x, self.f.y, self.f.z, self.m.x, self.m.y, self.m.z]
     }
 
     /// From six components, force first.
+    #[inline(always)]
     pub fn from_array(w: [S; 6]) -> Self {
         Self { f: Vec3::new(w[0], w[1], w[2]), m: Vec3::new(w[3], w[4], w[5]) }
     }
@@ -92,18 +98,19 @@ impl<S: Real> Wrench<S> {
 
 impl<S: Real> Accel<S> {
     /// No acceleration.
+    #[inline(always)]
     pub fn zero() -> Self {
-        Self { a: Vec3::zeros(), alpha: Vec3::zeros() }
+        Self { a: null(), alpha: null() }
     }
 
     /// What an action contributes to the derivative of the power of a motion: the same product as for a twist.
-    #[inline]
+    #[inline(always)]
     pub fn power(self, F: Wrench<S>) -> S {
         dot(self.a, F.f) + dot(self.alpha, F.m)
     }
 
     /// The acceleration of the point `r` from the origin of a body that turns with `w`, (3.24).
-    #[inline]
+    #[inline(always)]
     pub fn at(self, r: Vec3<S>, w: Vec3<S>) -> Self {
         Self { a: self.a + cross(self.alpha, r) + cross(w, cross(w, r)), alpha: self.alpha }
     }
@@ -113,28 +120,28 @@ macro_rules! linear {
     ($type:ident, $a:ident, $b:ident) => {
         impl<S: Real> $type<S> {
             /// The same in another scalar, number by number.
-            #[inline]
+            #[inline(always)]
             pub fn map<T: Real>(&self, f: &mut (impl FnMut(S) -> T + ?Sized)) -> $type<T> {
-                $type { $a: self.$a.map(&mut *f), $b: self.$b.map(f) }
+                $type { $a: each(&self.$a, f), $b: each(&self.$b, f) }
             }
         }
         impl<S: Real> Add for $type<S> {
             type Output = Self;
-            #[inline]
+            #[inline(always)]
             fn add(self, o: Self) -> Self {
                 Self { $a: self.$a + o.$a, $b: self.$b + o.$b }
             }
         }
         impl<S: Real> Sub for $type<S> {
             type Output = Self;
-            #[inline]
+            #[inline(always)]
             fn sub(self, o: Self) -> Self {
                 Self { $a: self.$a - o.$a, $b: self.$b - o.$b }
             }
         }
         impl<S: Real> Neg for $type<S> {
             type Output = Self;
-            #[inline]
+            #[inline(always)]
             fn neg(self) -> Self {
                 Self { $a: -self.$a, $b: -self.$b }
             }

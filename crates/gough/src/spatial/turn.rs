@@ -15,13 +15,13 @@ pub struct Turn<S> {
 
 impl<S: Real> Turn<S> {
     /// No rotation.
-    #[inline]
+    #[inline(always)]
     pub fn identity() -> Self {
         Self { cos: S::one(), sin: S::zero() }
     }
 
     /// Rotation by `q` radians.
-    #[inline]
+    #[inline(always)]
     pub fn of(q: S) -> Self {
         let (sin, cos) = q.sin_cos();
         Self { cos, sin }
@@ -34,38 +34,38 @@ impl<S: Real> Turn<S> {
     }
 
     /// The turn that carries the planar vector `a` to `b`, given the product of their lengths.
-    #[inline]
+    #[inline(always)]
     pub fn between(a: Vec3<S>, b: Vec3<S>, lengths: S) -> Self {
         let s = lengths.recip();
         Self { cos: (a.x * b.x + a.y * b.y) * s, sin: (a.x * b.y - a.y * b.x) * s }
     }
 
     /// Angle in (-π, π].
-    #[inline]
+    #[inline(always)]
     pub fn angle(self) -> S {
         self.sin.atan2(self.cos)
     }
 
     /// The opposite turn.
-    #[inline]
+    #[inline(always)]
     pub fn inverse(self) -> Self {
         Self { cos: self.cos, sin: -self.sin }
     }
 
     /// `Rz v`.
-    #[inline]
+    #[inline(always)]
     pub fn apply(self, v: Vec3<S>) -> Vec3<S> {
         vec3(self.cos * v.x - self.sin * v.y, self.sin * v.x + self.cos * v.y, v.z)
     }
 
     /// `Rzᵀ v`.
-    #[inline]
+    #[inline(always)]
     pub fn apply_inv(self, v: Vec3<S>) -> Vec3<S> {
         vec3(self.cos * v.x + self.sin * v.y, self.cos * v.y - self.sin * v.x, v.z)
     }
 
     /// The turn advanced by a small step of a Newton iteration: by `atan(step)`, which is `step` to third order.
-    #[inline]
+    #[inline(always)]
     pub fn advance(self, step: S) -> Self {
         let n = (S::one() + step * step).sqrt().recip();
         Self { cos: (self.cos - self.sin * step) * n, sin: (self.sin + self.cos * step) * n }
@@ -74,7 +74,7 @@ impl<S: Real> Turn<S> {
 
 impl<S: Real> Mul for Turn<S> {
     type Output = Self;
-    #[inline]
+    #[inline(always)]
     fn mul(self, b: Self) -> Self {
         Self { cos: self.cos * b.cos - self.sin * b.sin, sin: self.sin * b.cos + self.cos * b.sin }
     }
