@@ -1,7 +1,7 @@
 //! `cargo xtask book`: the generated tables, then the book itself.
 
 use crate::run::{cargo, program, root};
-use gough::codegen::{Language, ModelKind, Options, generate};
+use gough::codegen::{CodegenError, Language, ModelKind, Options, generate};
 use std::fmt::Write as _;
 
 const MDBOOK: &str = "0.5.4";
@@ -37,8 +37,14 @@ fn operation_counts() -> Result<String, String> {
         let robot = gough::robots::load(name).ok_or("shipped")?.map_err(|e| e.to_string())?;
         let _ = write!(page, "| {name} |");
         for model in ModelKind::ALL {
-            let code = generate(&robot, &Options::new(model, Language::C)).map_err(|e| format!("{name}: {e}"))?;
-            let c = code.count;
+            let c = match generate(&robot, &Options::new(model, Language::C)) {
+                Ok(code) => code.count,
+                Err(CodegenError::NothingFlexible) => {
+                    page += " - |";
+                    continue;
+                }
+                Err(e) => return Err(format!("{name}: {e}")),
+            };
             let _ = write!(page, " {} + {} = {} ({}, {}) |", c.add, c.mul, c.operations(), c.sqrt, c.trig);
         }
         page.push('\n');

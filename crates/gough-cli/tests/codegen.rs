@@ -81,3 +81,17 @@ fn wrong_questions_are_refused() {
     let (answer, status) = document(&["codegen", &path, "--model", "idm", "--count", "--json"]);
     assert_eq!((status, &answer["error"]["kind"]), (1, &Value::from("no-closed-form")));
 }
+
+#[test]
+fn mass_and_stiffness_come_with_the_published_count() {
+    let answer = json(&["codegen", "navaro", "--model", "mass-stiffness", "--count", "--json"]);
+    assert_eq!((&answer["published"]["add"], &answer["published"]["mul"]), (&Value::from(36183), &Value::from(37341)));
+    assert_eq!((&answer["coordinates"], &answer["outputs"][1]["name"]), (&Value::from("nodal"), &Value::from("K")));
+    let (words, _, status) = run(&["codegen", "navaro", "--model", "mass-stiffness", "--count"]);
+    assert!(status == 0 && words.contains("21383 variables"), "{words}");
+    let (answer, status) = document(&["codegen", "delta", "--model", "mass-stiffness", "--count", "--json"]);
+    assert_eq!((answer["error"]["kind"].as_str(), status), (Some("nothing-flexible"), 2), "{answer}");
+    let (_, words, status) =
+        run(&["codegen", "navaro", "--model", "mass-stiffness", "--coordinates", "nodl", "--count"]);
+    assert!(status == 2 && words.contains("did you mean `nodal`"), "{words}");
+}

@@ -1,12 +1,15 @@
 //! `gough codegen`: a model as source code, or its operations counted.
 
 use crate::ask::{Subject, hint};
+use crate::commands::frequencies::Drives;
 use crate::commands::singularities::one_mode;
 use crate::failure::Failure;
 use crate::output::{Output, spares, write_whole};
 use clap::Args;
 use gough::Robot;
-use gough::codegen::{Count, Generated, Language, ModelKind, Options, Solve, Symbolic, generate};
+use gough::codegen::{
+    Coordinates, Count, Generated, Language, ModelKind, Options, Solve, Symbolic, generate, published,
+};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -16,7 +19,7 @@ use std::path::{Path, PathBuf};
 pub struct Arguments {
     #[command(flatten)]
     subject: Subject,
-    /// What to generate: igm, kinematics, jacobian, idm, ddm
+    /// What to generate: igm, kinematics, jacobian, idm, ddm, mass-stiffness
     #[arg(long, value_name = "MODEL")]
     model: String,
     /// Language: c, c4 (four states at once), rust, python, matlab, cuda
@@ -40,6 +43,12 @@ pub struct Arguments {
     /// Systems of equations: unrolled, in a fixed order of pivots, or by a routine that comes with the file
     #[arg(long, value_name = "HOW", default_value = "unrolled")]
     solve: String,
+    /// Coordinates of mass-stiffness: nodal, in axes that go with the legs, or relative, those of the literature
+    #[arg(long, value_name = "WHICH", default_value = "nodal")]
+    coordinates: String,
+    /// What the drives do in mass-stiffness
+    #[arg(long, value_name = "WHAT", default_value = "elastic")]
+    actuators: Drives,
     /// Also the discriminants of the closed forms: one that is negative means out of reach
     #[arg(long)]
     margins: bool,
@@ -70,7 +79,13 @@ fn answer_for(robot: &Robot, arguments: &Arguments, output: &Output) -> Result<(
     if let Some(folder) = &arguments.output {
         write(folder, &code, Path::new(&arguments.subject.robot))?;
     }
-    output.give(|| document(robot, arguments, &options, &code), || text(robot, arguments, &code))
+    output.give(|| document(robot, arguments, &options, &code), || text(robot, arguments, &options, &code))
+}
+
+const COORDINATES: [(&str, Coordinates); 2] = [("nodal", Coordinates::Nodal), ("relative", Coordinates::Relative)];
+
+fn coordinates_name(c: Coordinates) -> &'static str {
+    COORDINATES.iter().find(|k| k.1 == c).map_or("", |k| k.0)
 }
 
 /// One of these, by name.
@@ -94,6 +109,8 @@ fn options(robot: &Robot, arguments: &Arguments) -> Result<Options, Failure> {
         derivatives: arguments.derivatives.as_deref().map(list).unwrap_or_default(),
         friction: arguments.friction,
         solve: named("--solve", &arguments.solve, &[("unrolled", Solve::Unrolled), ("routine", Solve::Routine)])?,
+        coordinates: named("--coordinates", &arguments.coordinates, &COORDINATES)?,
+        actuators: arguments.actuators.of(),
         margins: arguments.margins,
     })
 }
@@ -146,18 +163,33 @@ fn document(robot: &Robot, arguments: &Arguments, options: &Options, code: &Gene
         "inputs": code.inputs.iter().map(group).collect::<Vec<_>>(),
         "outputs": code.outputs.iter().map(group).collect::<Vec<_>>(),
     });
+    if options.model == ModelKind::MassStiffness {
+        document["coordinates"] = json!(coordinates_name(options.coordinates));
+    }
     if arguments.count {
         document["stages"] = stages(code).iter().map(|(name, _, count)| json!({ *name: operations(count) })).collect();
+        if let Some(p) = published(robot.model().topology().name.as_str(), options.model) {
+            document["published"] = json!({
+                "add": p.add, "mul": p.mul, "variables": p.variables,
+                "coordinates": coordinates_name(p.coordinates), "source": p.source,
+            });
+        }
     }
     document
 }
 
-fn text(robot: &Robot, arguments: &Arguments, code: &Generated) -> String {
+fn text(robot: &Robot, arguments: &Arguments, options: &Options, code: &Generated) -> String {
     let mut out = format!("{} of {}, working mode {}\n", code.function, robot.model().topology().name, code.mode);
     if arguments.count {
         let _ = writeln!(out, "\n{:<32}{:>17}{:>17}{:>12}{:>12}", "", "additions", "multiplications", "sqrt", "trig");
         for (_, about, c) in stages(code) {
             let _ = writeln!(out, "{about:<32}{:>17}{:>17}{:>12}{:>12}", c.add, c.mul, c.sqrt, c.trig);
+        }
+        if let Some(p) = published(robot.model().topology().name.as_str(), options.model) {
+            let about = format!("published ({} coordinates)", coordinates_name(p.coordinates));
+            let _ = writeln!(out, "{about:<32}{:>17}{:>17}{:>12}{:>12}", p.add, p.mul, "-", "-");
+            let (all, variables) = (p.operations(), p.variables);
+            let _ = writeln!(out, "\npublished: {all} operations, {variables} variables; {}", p.source);
         }
     }
     let c = &code.count;

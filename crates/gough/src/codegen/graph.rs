@@ -95,22 +95,60 @@ impl Graph {
         self.nodes.len() - 1
     }
 
-    /// The same with nodes that have become equal merged, and without those that nothing needs.
+    /// The same with nodes that have become equal merged, numbers put together, and without those that nothing needs.
     pub fn merged(&self) -> Self {
         let mut new = Self::default();
-        let mut map = vec![0; self.nodes.len()];
+        let mut map = vec![Signed { node: 0, minus: false }; self.nodes.len()];
         for id in self.sorted() {
-            let signed = |list: &[Signed]| list.iter().map(|v| Signed { node: map[v.node], ..*v }).collect::<Vec<_>>();
+            let at = |v: &Signed| Signed { node: map[v.node].node, minus: v.minus != map[v.node].minus };
             map[id] = match &self.nodes[id] {
-                Node::Sum(terms) => new.sum(signed(terms)),
-                Node::Product(factors) => new.product(factors.iter().map(|f| map[*f]).collect()),
-                Node::Reciprocal(x) => new.intern(Node::Reciprocal(map[*x])),
-                Node::Call(f, args) => new.intern(Node::Call(*f, signed(args))),
-                leaf => new.intern(leaf.clone()),
+                Node::Sum(terms) => new.folded_sum(&terms.iter().map(at).collect::<Vec<_>>()),
+                Node::Product(factors) => {
+                    let minus = factors.iter().filter(|f| map[**f].minus).count() % 2 == 1;
+                    let node = new.folded_product(factors.iter().map(|f| map[*f].node));
+                    Signed { node, minus }
+                }
+                Node::Reciprocal(x) => Signed { node: new.intern(Node::Reciprocal(map[*x].node)), ..map[*x] },
+                Node::Call(f, args) => {
+                    let node = Node::Call(*f, args.iter().map(at).collect());
+                    Signed { node: new.intern(node), minus: false }
+                }
+                leaf => Signed { node: new.intern(leaf.clone()), minus: false },
             };
         }
-        new.outputs = self.outputs.iter().map(|v| Signed { node: map[v.node], ..*v }).collect();
+        let at = |v: &Signed| Signed { node: map[v.node].node, minus: v.minus != map[v.node].minus };
+        new.outputs = self.outputs.iter().map(at).collect();
         new
+    }
+
+    /// A number, if a node is one.
+    fn value(&self, id: Id) -> Option<f64> {
+        match self.nodes[id] {
+            Node::Number(bits) => Some(f64::from_bits(bits)),
+            _ => None,
+        }
+    }
+
+    /// A sum whose numbers are one number.
+    fn folded_sum(&mut self, terms: &[Signed]) -> Signed {
+        let number = |v: &Signed| self.value(v.node).map(|x| if v.minus { -x } else { x });
+        let numbers: Vec<f64> = terms.iter().filter_map(number).collect();
+        let mut rest: Vec<Signed> = terms.iter().filter(|v| number(v).is_none()).copied().collect();
+        let total: f64 = numbers.iter().sum();
+        if !numbers.is_empty() && (total != 0.0 || rest.is_empty()) {
+            rest.push(Signed { node: self.number(total), minus: total < 0.0 });
+        }
+        if let [one] = rest[..] { one } else { Signed { node: self.sum(rest), minus: false } }
+    }
+
+    /// A product whose numbers are one number.
+    fn folded_product(&mut self, factors: impl Iterator<Item = Id>) -> Id {
+        let (numbers, mut rest): (Vec<Id>, Vec<Id>) = factors.partition(|f| self.value(*f).is_some());
+        let total: f64 = numbers.iter().filter_map(|f| self.value(*f)).product();
+        if total != 1.0 || rest.is_empty() {
+            rest.push(self.number(total));
+        }
+        if let [one] = rest[..] { one } else { self.product(rest) }
     }
 
     /// Give a node another way to compute the same.

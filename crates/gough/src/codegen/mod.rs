@@ -23,14 +23,18 @@ mod legs;
 mod models;
 mod optimise;
 mod plan;
+mod published;
 mod regroup;
 mod share;
+mod sight;
 
 pub use graph::Count;
 pub use models::Group;
 pub use optimise::Stages;
+pub use published::{Published, published};
 
 use crate::Robot;
+use crate::elastodynamics::{Actuators, ElasticError};
 use crate::kinematics::{SolveError, WorkingMode};
 use crate::scalar::{Expr, Program, trace};
 use emit::Unit;
@@ -50,11 +54,13 @@ pub enum ModelKind {
     Idm,
     /// Motion from efforts.
     Ddm,
+    /// Mass and stiffness of a flexible robot.
+    MassStiffness,
 }
 
 impl ModelKind {
     /// All of them.
-    pub const ALL: [Self; 5] = [Self::Igm, Self::Kinematics, Self::Jacobian, Self::Idm, Self::Ddm];
+    pub const ALL: [Self; 6] = [Self::Igm, Self::Kinematics, Self::Jacobian, Self::Idm, Self::Ddm, Self::MassStiffness];
 
     /// How it is called on the command line and in names of files.
     pub fn name(self) -> &'static str {
@@ -64,6 +70,7 @@ impl ModelKind {
             Self::Jacobian => "jacobian",
             Self::Idm => "idm",
             Self::Ddm => "ddm",
+            Self::MassStiffness => "mass-stiffness",
         }
     }
 
@@ -75,6 +82,9 @@ impl ModelKind {
             Self::Jacobian => "inverse Jacobian (7.63): rates of the drives from the twist of the platform",
             Self::Idm => "inverse dynamics (8.72): efforts of the drives from the motion of the platform",
             Self::Ddm => "direct dynamics (8.162): acceleration of the platform under efforts of the drives",
+            Self::MassStiffness => {
+                "mass and stiffness (11.26), (11.27): small motions of the flexible robot around a pose"
+            }
         }
     }
 }
@@ -123,6 +133,16 @@ pub enum Solve {
     Routine,
 }
 
+/// Coordinates of the small motions of a flexible robot.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Coordinates {
+    /// Motions of nodes, in axes that go with the legs.
+    #[default]
+    Nodal,
+    /// Joints, displacements of each element seen from the one before, and the platform: those of the literature.
+    Relative,
+}
+
 /// Which named parameters stay inputs.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Symbolic {
@@ -149,6 +169,10 @@ pub struct Options {
     pub friction: bool,
     /// How systems are solved.
     pub solve: Solve,
+    /// Coordinates of mass and stiffness.
+    pub coordinates: Coordinates,
+    /// What the drives do while the robot vibrates.
+    pub actuators: Actuators,
     /// Discriminants of the square roots taken are outputs too: negative means out of reach. They are not counted.
     pub margins: bool,
 }
@@ -164,6 +188,8 @@ impl Options {
             derivatives: Vec::new(),
             friction: false,
             solve: Solve::Unrolled,
+            coordinates: Coordinates::default(),
+            actuators: Actuators::default(),
             margins: false,
         }
     }
@@ -214,6 +240,10 @@ pub enum CodegenError {
     Singular,
     /// The home pose has no posture in the working mode.
     Home(SolveError),
+    /// There is no elastic model.
+    Elastic(ElasticError),
+    /// Nothing has stiffness.
+    NothingFlexible,
     /// No parameter of that name.
     UnknownParameter {
         /// The name.
@@ -242,6 +272,8 @@ impl CodegenError {
             Self::OpenJoints { .. } => "open-joints",
             Self::Singular => "type2",
             Self::Home(e) => e.kind(),
+            Self::Elastic(e) => e.kind(),
+            Self::NothingFlexible => "nothing-flexible",
             Self::UnknownParameter { .. } => "unknown-parameter",
             Self::UnknownInput { .. } => "unknown-input",
             Self::DerivativesOfRoutine | Self::RoutineInLanes => "usage",
@@ -253,9 +285,11 @@ impl CodegenError {
         match self {
             Self::UnknownParameter { .. }
             | Self::UnknownInput { .. }
+            | Self::NothingFlexible
             | Self::DerivativesOfRoutine
             | Self::RoutineInLanes => true,
             Self::Home(e) => e.is_misuse(),
+            Self::Elastic(e) => e.is_misuse(),
             _ => false,
         }
     }
@@ -279,6 +313,11 @@ impl fmt::Display for CodegenError {
                  another home, or another working mode",
             ),
             Self::Home(e) => write!(f, "the home pose, around which code is planned, has no posture in this mode: {e}"),
+            Self::Elastic(e) => e.fmt(f),
+            Self::NothingFlexible => f.write_str(
+                "nothing of this robot has stiffness: give bodies `beam` or `modal`, or joints or drives a `stiffness`; \
+                 the rigid robot has the models `idm` and `ddm`",
+            ),
             Self::UnknownParameter { name, known } => {
                 write!(f, "no parameter `{name}`; the robot file has {}", listed(known))
             }
@@ -309,7 +348,10 @@ pub fn generate(robot: &Robot, options: &Options) -> Result<Generated, CodegenEr
     }
     let mode = options.mode.as_ref().unwrap_or(robot.mode());
     let symbolic = parameters(robot, &options.symbolic)?;
-    let subject = Subject::new(robot, mode, symbolic, options.friction, options.solve)?;
+    let mut subject = Subject::new(robot, mode, symbolic, options.friction, options.solve)?;
+    if options.model == ModelKind::MassStiffness {
+        subject.plan_matrices(options.coordinates, options.actuators)?;
+    }
     let subject = best_balance(subject, options);
     let (inputs, mut outputs) = subject.signature(options.model);
     let (program, system) = traced(&subject, options.model, &inputs);
@@ -328,7 +370,7 @@ pub fn generate(robot: &Robot, options: &Options) -> Result<Generated, CodegenEr
     } else {
         (program, bare)
     };
-    let name = format!("{}_{}", identifier(&robot.model().topology().name), options.model.name());
+    let name = format!("{}_{}", identifier(&robot.model().topology().name), identifier(options.model.name()));
     let vectors = models::states(&subject, &inputs)
         .into_iter()
         .map(|x| {
@@ -506,6 +548,9 @@ fn about(subject: &Subject<'_>, options: &Options, count: &Count) -> Vec<String>
     if matches!(options.model, ModelKind::Idm | ModelKind::Ddm) {
         let friction = if options.friction { "included" } else { "left out" };
         lines.push(format!("friction {friction}; systems {solve}"));
+    }
+    if options.model == ModelKind::MassStiffness {
+        lines.push(models::coordinates(subject));
     }
     let drives = if drives.is_finite() { format!(", of the drives {drives:.2e}") } else { String::new() };
     lines.push(format!("smallest pivot of the legs around home, without unit, {legs:.2e}{drives}"));

@@ -5,7 +5,7 @@
 
 use super::beam::Block;
 use super::closing::{closing_matrix, constraints};
-use super::numbers::{Column, ElasticNumbers, ElementNumbers};
+use super::numbers::{Column, ElasticNumbers, ElementNumbers, Sight};
 use super::plan::{Cluster, ElasticPlan, Element, Part, Variable};
 use crate::kinematics::Positions;
 use crate::linalg::arrow::Arrow;
@@ -163,7 +163,7 @@ impl<S: Real> ElasticModel<S> {
 }
 
 /// Stiffness and mass at a posture whose bodies are posed.
-pub fn assemble<S: Real>(model: &Model<S>, elastic: &ElasticModel<S>, pos: &Positions<S>, data: &mut ElasticData<S>) {
+pub fn assemble<S: Real, P: Sight<S>>(model: &Model<S>, elastic: &ElasticModel<S>, pos: &P, data: &mut ElasticData<S>) {
     restore(&elastic.touched, &elastic.K, &mut data.K);
     restore(&elastic.touched, &elastic.M, &mut data.M);
     close_loops(model, elastic, pos, data);
@@ -176,10 +176,10 @@ pub fn assemble<S: Real>(model: &Model<S>, elastic: &ElasticModel<S>, pos: &Posi
 }
 
 /// Columns of every frame, constant ones too: what shapes and energies need beyond [`assemble`].
-pub fn all_columns<S: Real>(
+pub fn all_columns<S: Real, P: Sight<S>>(
     model: &Model<S>,
     elastic: &ElasticModel<S>,
-    pos: &Positions<S>,
+    pos: &P,
     data: &mut ElasticData<S>,
 ) {
     close_loops(model, elastic, pos, data);
@@ -214,7 +214,7 @@ impl<S: Real> ElasticData<S> {
     }
 }
 
-fn close_loops<S: Real>(model: &Model<S>, elastic: &ElasticModel<S>, pos: &Positions<S>, data: &mut ElasticData<S>) {
+fn close_loops<S: Real, P: Sight<S>>(model: &Model<S>, elastic: &ElasticModel<S>, pos: &P, data: &mut ElasticData<S>) {
     let plan = &*elastic.plan;
     for (cluster, closing) in plan.clusters.iter().zip(&mut data.closing).filter(|(c, _)| !c.loops.is_empty()) {
         constraints(model, plan, &elastic.numbers, cluster, pos, &mut data.scratch, &mut closing.rows);
@@ -222,11 +222,11 @@ fn close_loops<S: Real>(model: &Model<S>, elastic: &ElasticModel<S>, pos: &Posit
     }
 }
 
-fn frame_columns<S: Real>(
+fn frame_columns<S: Real, P: Sight<S>>(
     model: &Model<S>,
     elastic: &ElasticModel<S>,
     f: usize,
-    pos: &Positions<S>,
+    pos: &P,
     data: &mut ElasticData<S>,
 ) {
     let plan = &*elastic.plan;

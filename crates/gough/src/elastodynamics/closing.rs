@@ -1,6 +1,6 @@
 //! Loops of rigid bodies inside a cluster: which variables depend on the others, and how, section 6.
 
-use super::numbers::{Column, ElasticNumbers};
+use super::numbers::{Column, ElasticNumbers, Sight};
 use super::plan::{Cluster, ElasticPlan, Variable};
 use crate::kinematics::Positions;
 use crate::linalg::RANK_TOLERANCE;
@@ -10,12 +10,12 @@ use crate::scalar::Real;
 
 /// Rows that the loops of a cluster impose on its variables: the frame reached over the link that closes the loop must be the
 /// frame itself, `T_b - T̄ T_a - Σ s q = 0`, six rows per loop, (10.107).
-pub(super) fn constraints<S: Real>(
+pub(super) fn constraints<S: Real, P: Sight<S>>(
     model: &Model<S>,
     plan: &ElasticPlan,
     numbers: &ElasticNumbers<S>,
     cluster: &Cluster,
-    pos: &Positions<S>,
+    pos: &P,
     scratch: &mut Vec<Column<S>>,
     out: &mut Dense<S>,
 ) {
@@ -23,19 +23,19 @@ pub(super) fn constraints<S: Real>(
     for (row, link) in cluster.loops.iter().enumerate() {
         let link = &plan.links[*link];
         let [a, b] = link.frames;
-        let [X_WA, X_WB] = [a, b].map(|f| numbers.pose(plan, f, pos));
+        let [from, to] = [a, b].map(|f| numbers.spot(plan, f, pos));
         let mut add = |slot: usize, column: [S; 6]| {
             column.iter().enumerate().for_each(|(i, x)| *out.at_mut(6 * row + i, slot) += *x);
         };
         numbers.full_columns(model, plan, b, pos, scratch);
         scratch.iter().enumerate().for_each(|(slot, c)| add(slot, *c));
         numbers.full_columns(model, plan, a, pos, scratch);
-        let X_AB = X_WA.inverse() * X_WB;
+        let X_AB = pos.seen(&from, &to);
         let across = |c: &Column<S>| (-X_AB.pull(crate::spatial::Twist::from_array(*c))).to_array();
         scratch.iter().enumerate().for_each(|(slot, c)| add(slot, across(c)));
         for ((_, screw), slot) in link.columns.iter().zip(&link.slots) {
-            let (X_WS, V) = numbers.screw(model, plan, screw, pos);
-            add(*slot, (-(X_WS.inverse() * X_WB).pull(V)).to_array());
+            let (at, V) = numbers.screw(model, plan, screw, pos);
+            add(*slot, (-pos.seen(&at, &to).pull(V)).to_array());
         }
     }
 }

@@ -27,6 +27,7 @@ mod vibration;
 
 pub use assemble::{ElasticData, ElasticModel, assemble};
 pub use error::ElasticError;
+pub use numbers::Sight;
 pub use plan::{Actuators, ElasticPlan};
 pub use reduce::Reduced;
 pub use vibration::{Frequency, SAME_FREQUENCY, Sensitivity, Shares, Store, Vibration, groups};

@@ -5,9 +5,38 @@ use super::modal::ModalBody;
 use super::plan::{ElasticPlan, Element, Host, LinkJoint, Place, Screw, Station, modal};
 use crate::description::Flexible;
 use crate::kinematics::Positions;
-use crate::model::{BodyId, JointKind, Model};
+use crate::model::{BodyId, JointKind, Model, Node};
 use crate::scalar::Real;
 use crate::spatial::{Inertia, Pose, Twist, Vec3, vec3};
+
+/// Where frames are, seen from each other. [`Positions`] knows all of them in the world; generated code goes from body to
+/// body.
+pub trait Sight<S: Real> {
+    /// A frame that is looked at, or from.
+    type Spot;
+    /// The frame `X` on a node of the model.
+    fn spot(&self, node: Node, X: &Pose<S>) -> Self::Spot;
+    /// The frame M of a body.
+    fn body(&self, b: BodyId) -> Self::Spot;
+    /// The pose of one seen from another.
+    fn seen(&self, from: &Self::Spot, to: &Self::Spot) -> Pose<S>;
+}
+
+impl<S: Real> Sight<S> for Positions<S> {
+    type Spot = Pose<S>;
+    #[inline]
+    fn spot(&self, node: Node, X: &Pose<S>) -> Pose<S> {
+        self.node(node) * *X
+    }
+    #[inline]
+    fn body(&self, b: BodyId) -> Pose<S> {
+        self.X_WB[b]
+    }
+    #[inline]
+    fn seen(&self, from: &Pose<S>, to: &Pose<S>) -> Pose<S> {
+        from.inverse() * *to
+    }
+}
 
 /// A motion: linear part first.
 pub type Column<S> = [S; 6];
@@ -99,16 +128,22 @@ impl<S: Real> ElasticNumbers<S> {
     /// A frame in the world.
     #[inline]
     pub fn pose(&self, plan: &ElasticPlan, f: usize, pos: &Positions<S>) -> Pose<S> {
-        pos.node(plan.frames[f].place.host()) * self.X_HF[f]
+        self.spot(plan, f, pos)
+    }
+
+    /// A frame as it is looked at.
+    #[inline]
+    pub fn spot<P: Sight<S>>(&self, plan: &ElasticPlan, f: usize, pos: &P) -> P::Spot {
+        pos.spot(plan.frames[f].place.host(), &self.X_HF[f])
     }
 
     /// Motion of a frame, in its own axes, per unit of each variable of its cluster, loops not yet closed.
-    pub fn full_columns(
+    pub fn full_columns<P: Sight<S>>(
         &self,
         model: &Model<S>,
         plan: &ElasticPlan,
         f: usize,
-        pos: &Positions<S>,
+        pos: &P,
         out: &mut Vec<Column<S>>,
     ) {
         let frame = &plan.frames[f];
@@ -124,37 +159,38 @@ impl<S: Real> ElasticNumbers<S> {
                 _ => Twist::zero(),
             });
         } else {
-            let X_WF = self.pose(plan, f, pos);
+            let own = self.spot(plan, f, pos);
             let root = plan.clusters[frame.cluster].root;
-            let X_RF = root.map_or(X_WF, |r| self.pose(plan, r, pos).inverse() * X_WF);
+            // Without a root nothing is seen from it.
+            let X_RF = root.map_or_else(Pose::identity, |r| pos.seen(&self.spot(plan, r, pos), &own));
             columns_from(plan, f, X_RF, out, |screw| {
-                let (X_WS, V) = self.screw(model, plan, screw, pos);
-                (X_WS.inverse() * X_WF).pull(V)
+                let (at, V) = self.screw(model, plan, screw, pos);
+                pos.seen(&at, &own).pull(V)
             });
         }
     }
 
-    /// Where a screw is in the world, and its motion there.
-    pub fn screw(
+    /// Where a screw is, and its motion there.
+    pub fn screw<P: Sight<S>>(
         &self,
         model: &Model<S>,
         plan: &ElasticPlan,
         screw: &Screw,
-        pos: &Positions<S>,
-    ) -> (Pose<S>, Twist<S>) {
+        pos: &P,
+    ) -> (P::Spot, Twist<S>) {
         match *screw {
             Screw::Joint(b, coupling) => {
                 let factor = coupling.map_or_else(S::one, |i| model.numbers().bodies[b].coupling[i].1);
                 let slides = model.topology().bodies[b].joint == JointKind::Prismatic;
-                (pos.X_WB[b], unit::<S>(if slides { 2 } else { 5 }).scale(factor))
+                (pos.body(b), unit::<S>(if slides { 2 } else { 5 }).scale(factor))
             }
             Screw::Cut { closure, side, axis, slides } => {
                 let host = model.topology().closures[closure].sides[side];
-                let X = pos.node(host) * model.numbers().closures[closure][side];
-                (X, unit(if slides { axis } else { 3 + axis }))
+                let at = pos.spot(host, &model.numbers().closures[closure][side]);
+                (at, unit(if slides { axis } else { 3 + axis }))
             }
             Screw::Mode(host, point, k) => {
-                (self.pose(plan, point_frame(plan, host, point), pos), mode_twist(model, host, point, k))
+                (self.spot(plan, point_frame(plan, host, point), pos), mode_twist(model, host, point, k))
             }
         }
     }

@@ -290,6 +290,18 @@ impl ElasticPlan {
         }
     }
 
+    /// What every coordinate is, in words: legs in order, then the tip.
+    pub fn coordinate_names<S: crate::scalar::Real>(&self, model: &Model<S>) -> Vec<String> {
+        let mut names = vec![String::new(); self.coordinates()];
+        for cluster in &self.clusters {
+            let first = if cluster.independent.is_empty() { 0 } else { self.place(cluster) };
+            for (k, v) in cluster.independent.iter().enumerate() {
+                names[first + k] = self.variable_name(model, cluster.variables[*v]);
+            }
+        }
+        names
+    }
+
     /// Plan at a posture, which decides only which variables loops of rigid bodies eliminate.
     pub fn new(model: &Model<f64>, actuators: Actuators, pos: &Positions<f64>) -> Result<Self, ElasticError> {
         let mut builder = Builder::new(model, actuators)?;

@@ -6,7 +6,7 @@
 
 use super::beam::ClampedBeam;
 use super::error::ElasticError;
-use super::numbers::{Column, ElasticNumbers, ElementNumbers, beam_data};
+use super::numbers::{Column, ElasticNumbers, ElementNumbers, Sight, beam_data};
 use super::plan::{Actuators, ElasticPlan, Element, Host, LinkJoint, Place, Variable};
 use crate::kinematics::Positions;
 use crate::linalg::RANK_TOLERANCE;
@@ -113,6 +113,20 @@ impl RelativePlan {
         &self.independent
     }
 
+    /// What a coordinate of the cut robot is, in words.
+    pub fn coordinate_name<S: Real>(&self, model: &Model<S>, k: usize) -> String {
+        let t = model.topology();
+        let component = |k: usize| ["ux", "uy", "uz", "rx", "ry", "rz"][k];
+        match self.coordinates[k] {
+            Coordinate::Joint(c) => format!("q{}", t.coords[c].name),
+            Coordinate::Beam(b, piece, k) => format!("{}[{}].{}", t.bodies[b].name, piece + 1, component(k)),
+            Coordinate::Mode(h, k) => format!("mode {} of {}", k + 1, t.node_name(h.node())),
+            Coordinate::Platform(k) => format!("{}.{}", t.node_name(Host::Platform.node()), component(k)),
+            Coordinate::Inner(c, k) => format!("frame of {}.{}", t.closures[c].name, component(k)),
+            Coordinate::Cut(c, k) => format!("{}.{}", t.closures[c].name, k + 1),
+        }
+    }
+
     /// Coordinates of a piece of a beam with their components.
     fn displacement(&self, body: BodyId, piece: usize) -> Vec<(usize, usize)> {
         (0..6).filter_map(|k| Some((self.place(Coordinate::Beam(body, piece, k))?, k))).collect()
@@ -203,7 +217,7 @@ impl RelativePlan {
 }
 
 /// Matrices at a posture whose bodies are posed, in any scalar.
-pub fn relative_matrices<S: Real>(model: &Model<S>, plan: &RelativePlan, pos: &Positions<S>) -> RelativeMatrices<S> {
+pub fn relative_matrices<S: Real, P: Sight<S>>(model: &Model<S>, plan: &RelativePlan, pos: &P) -> RelativeMatrices<S> {
     let solver = Solver::new(model, plan, pos);
     let (mut M, mut K) = solver.tree_matrices();
     let J = solver.closing_matrix();
@@ -264,17 +278,17 @@ fn coordinates(model: &Model<f64>, plan: &ElasticPlan, components: &[Vec<usize>]
 }
 
 /// One posture: Jacobians of all frames, (10.78).
-struct Solver<'a, S: Real> {
+struct Solver<'a, S: Real, P: Sight<S>> {
     model: &'a Model<S>,
     plan: &'a RelativePlan,
-    pos: &'a Positions<S>,
+    pos: &'a P,
     numbers: ElasticNumbers<S>,
     /// Motion of each frame in its own axes, by coordinate.
     J_t: Vec<Vec<Column<S>>>,
 }
 
-impl<'a, S: Real> Solver<'a, S> {
-    fn new(model: &'a Model<S>, plan: &'a RelativePlan, pos: &'a Positions<S>) -> Self {
+impl<'a, S: Real, P: Sight<S>> Solver<'a, S, P> {
+    fn new(model: &'a Model<S>, plan: &'a RelativePlan, pos: &'a P) -> Self {
         let numbers = ElasticNumbers::new(model, &plan.nodal);
         let zero = vec![[S::zero(); 6]; plan.coordinates.len()];
         let mut s = Self { model, plan, pos, numbers, J_t: vec![zero; plan.nodal.frames.len()] };
@@ -289,8 +303,13 @@ impl<'a, S: Real> Solver<'a, S> {
         s
     }
 
-    fn pose(&self, f: usize) -> Pose<S> {
-        self.numbers.pose(&self.plan.nodal, f, self.pos)
+    fn spot(&self, f: usize) -> P::Spot {
+        self.numbers.spot(&self.plan.nodal, f, self.pos)
+    }
+
+    /// A frame seen from another.
+    fn seen(&self, from: usize, to: usize) -> Pose<S> {
+        self.pos.seen(&self.spot(from), &self.spot(to))
     }
 
     /// Every frame from the one that carries it: over joints, along beams, to points of modal bodies.
@@ -300,8 +319,8 @@ impl<'a, S: Real> Solver<'a, S> {
             let [from, to] = link.frames;
             let mut J = self.carried(from, to);
             for (v, screw) in &link.columns {
-                let (X_WS, V) = self.numbers.screw(self.model, nodal, screw, self.pos);
-                let V = (X_WS.inverse() * self.pose(to)).pull(V).to_array();
+                let (at, V) = self.numbers.screw(self.model, nodal, screw, self.pos);
+                let V = self.pos.seen(&at, &self.spot(to)).pull(V).to_array();
                 let c = match v {
                     Variable::Joint(c) => Coordinate::Joint(*c),
                     Variable::Mode(h, k) => Coordinate::Mode(*h, *k),
@@ -320,7 +339,7 @@ impl<'a, S: Real> Solver<'a, S> {
 
     /// `T̄ J_t` of the frame before.
     fn carried(&self, from: usize, to: usize) -> Vec<Column<S>> {
-        let X = self.pose(from).inverse() * self.pose(to);
+        let X = self.seen(from, to);
         self.J_t[from].iter().map(|c| X.pull(Twist::from_array(*c)).to_array()).collect()
     }
 
@@ -413,7 +432,6 @@ impl<'a, S: Real> Solver<'a, S> {
     /// One vector equation in the axes of the frame that arrives: `T - T̄_target - Σ s q = 0`.
     fn rows(&self, closing: &Closing) -> Vec<Column<S>> {
         let numbers = self.model.numbers();
-        let X_WF = self.pose(closing.frame);
         let mut rows = self.J_t[closing.frame].clone();
         let mut subtract = |c: usize, V: Twist<S>| {
             rows[c].iter_mut().zip(V.to_array()).for_each(|(x, y)| *x -= y);
@@ -421,12 +439,12 @@ impl<'a, S: Real> Solver<'a, S> {
         let link = self.plan.nodal.links.iter().find(|l| l.joint == LinkJoint::Closure(closing.closure));
         let Some(link) = link else { return rows };
         if let Some(target) = closing.target {
-            let X = self.pose(target).inverse() * X_WF;
+            let X = self.seen(target, closing.frame);
             for (c, t) in self.J_t[target].iter().enumerate() {
                 subtract(c, X.pull(Twist::from_array(*t)));
             }
         } else {
-            let X = self.pose(link.frames[1]).inverse() * X_WF;
+            let X = self.seen(link.frames[1], closing.frame);
             for k in 0..6 {
                 if let Some(c) = self.plan.place(Coordinate::Inner(closing.closure, k)) {
                     let mut t = [S::zero(); 6];
@@ -438,9 +456,9 @@ impl<'a, S: Real> Solver<'a, S> {
         if closing.cut {
             for (v, screw) in &link.columns {
                 let Variable::Cut(c, k) = v else { continue };
-                let (X_WS, V) = self.numbers.screw(self.model, &self.plan.nodal, screw, self.pos);
+                let (at, V) = self.numbers.screw(self.model, &self.plan.nodal, screw, self.pos);
                 if let Some(slot) = self.plan.place(Coordinate::Cut(*c, *k)) {
-                    subtract(slot, (X_WS.inverse() * X_WF).pull(V));
+                    subtract(slot, self.pos.seen(&at, &self.spot(closing.frame)).pull(V));
                 }
             }
         }
@@ -459,7 +477,7 @@ impl<'a, S: Real> Solver<'a, S> {
         for (number, closing) in self.plan.closings.iter().enumerate() {
             let Some((columns, components, tip)) = &closing.element else { continue };
             let rows = substituted(self.rows(closing), &known, &by);
-            let X_FT = self.pose(closing.frame).inverse() * self.pose(*tip);
+            let X_FT = self.seen(closing.frame, *tip);
             let seen: Vec<Column<S>> = rows.iter().map(|c| X_FT.pull(Twist::from_array(*c)).to_array()).collect();
             for (own, k) in columns.iter().zip(components) {
                 let unit = |i: usize| if i == *k { S::one() } else { S::zero() };
@@ -539,7 +557,7 @@ fn substituted<S: Real>(mut rows: Vec<Column<S>>, known: &[usize], by: &Dense<S>
     rows
 }
 
-impl Solver<'_, f64> {
+impl<P: Sight<f64>> Solver<'_, f64, P> {
     /// An equation whose element cannot be eliminated in closed form.
     fn unsuited(&self) -> Option<usize> {
         let (_, _, misses) = self.elements();

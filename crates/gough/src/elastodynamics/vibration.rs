@@ -219,7 +219,7 @@ impl<'m> Vibration<'m> {
 
     /// Name of every coordinate, in the order of the vectors.
     pub fn coordinate_names(&self) -> Vec<String> {
-        (0..self.plan().coordinates()).map(|c| coordinate_name(self.model, self.plan(), c)).collect()
+        self.plan().coordinate_names(self.model)
     }
 
     /// Take a pose in a working mode.

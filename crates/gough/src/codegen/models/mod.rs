@@ -5,13 +5,19 @@ mod idm;
 mod igm;
 mod jacobian;
 mod kinematics;
+mod mass_stiffness;
+
+use mass_stiffness::Matrices;
+pub(super) use mass_stiffness::coordinates;
 
 use super::legs::{Columns, Inertias, Legs, PlatformMotion};
 use super::plan::{LegsPlan, sparse_order};
 use super::regroup::{Regrouping, cleaned};
+use super::sight::Alike;
 use super::{CodegenError, ModelKind, Solve};
 use crate::Robot;
 use crate::description::{Coordinate, Coordinates};
+use crate::elastodynamics::Actuators;
 use crate::kinematics::geometry::solve_one_leg;
 use crate::kinematics::platform::home_pose;
 use crate::kinematics::{Positions, WorkingMode, newton, pose_leg};
@@ -56,6 +62,8 @@ pub(super) struct Subject<'a> {
     pub smallest_pivots: [f64; 2],
     /// Postures that the plans are made for.
     postures: Vec<Positions<f64>>,
+    /// Mass and stiffness, where they are asked for.
+    matrices: Option<Matrices>,
 }
 
 /// How the balance of the platform is written: any choice gives the same efforts.
@@ -124,9 +132,23 @@ impl<'a> Subject<'a> {
             order: PivotOrder::default(),
             smallest_pivots: [leg_pivot, f64::INFINITY],
             postures,
+            matrices: None,
         };
         subject.plan_drives().then_some(()).ok_or(CodegenError::Singular)?;
         Ok(subject)
+    }
+
+    /// Plan mass and stiffness.
+    pub fn plan_matrices(&mut self, coordinates: super::Coordinates, actuators: Actuators) -> Result<(), CodegenError> {
+        let model = self.robot.model();
+        // With other parameters what is parallel here may not be.
+        let alike = if self.symbolic.is_empty() { Alike::new(model, &self.postures) } else { Alike::none(model) };
+        self.matrices = Some(Matrices::new(self.robot, coordinates, actuators, &self.postures, alike)?);
+        Ok(())
+    }
+
+    fn matrices(&self) -> &Matrices {
+        self.matrices.as_ref().expect("mass and stiffness are planned before they are asked for")
     }
 
     /// Choose the order in which the drives are solved for; whether there is one.
@@ -178,6 +200,7 @@ impl<'a> Subject<'a> {
             order: PivotOrder::default(),
             smallest_pivots: self.smallest_pivots,
             postures: self.postures.clone(),
+            matrices: self.matrices.clone(),
         };
         other.plan_drives().then_some(other)
     }
@@ -346,6 +369,7 @@ impl<'a> Subject<'a> {
             ModelKind::Jacobian => jacobian::signature(self),
             ModelKind::Idm => idm::signature(self),
             ModelKind::Ddm => ddm::signature(self),
+            ModelKind::MassStiffness => mass_stiffness::signature(self),
         };
         if !self.symbolic.is_empty() {
             inputs.push(self.parameter_group());
@@ -361,6 +385,7 @@ impl<'a> Subject<'a> {
             ModelKind::Jacobian => jacobian::evaluate(self, inputs),
             ModelKind::Idm => idm::evaluate(self, inputs),
             ModelKind::Ddm => ddm::evaluate(self, inputs),
+            ModelKind::MassStiffness => mass_stiffness::evaluate(self, inputs),
         }
     }
 }

@@ -1,0 +1,41 @@
+//! Operation counts that others printed for the same models of the same robots.
+
+use super::{Coordinates, ModelKind};
+
+/// A printed count.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Published {
+    /// Additions and subtractions.
+    pub add: usize,
+    /// Multiplications and divisions.
+    pub mul: usize,
+    /// Intermediate variables.
+    pub variables: usize,
+    /// Which coordinates it is for.
+    pub coordinates: Coordinates,
+    /// Where it is printed.
+    pub source: &'static str,
+}
+
+impl Published {
+    /// Additions and multiplications together.
+    pub fn operations(&self) -> usize {
+        self.add + self.mul
+    }
+}
+
+const NAVARO: Published = Published {
+    add: 36183,
+    mul: 37341,
+    variables: 21383,
+    coordinates: Coordinates::Relative,
+    source: "Germain, Briot, Caro & Wenger, J. Comput. Nonlinear Dyn. 10 (2015), doi 10.1115/1.4028573",
+};
+
+/// What is printed on a model of a robot of that name.
+pub fn published(robot: &str, model: ModelKind) -> Option<Published> {
+    match (robot, model) {
+        ("navaro" | "navaro-as-printed", ModelKind::MassStiffness) => Some(NAVARO),
+        _ => None,
+    }
+}
