@@ -4,6 +4,7 @@
 
 use gough::Robot;
 use gough::dynamics::Dynamics;
+use gough::elastodynamics::{Actuators, Vibration};
 use gough::kinematics::SolveError;
 use gough_bench::frame::frame;
 use gough_bench::rigid::{State, case, states};
@@ -76,8 +77,41 @@ fn time() -> Result<(), String> {
         rows.push(row(name, "idm", &states, |s| &s.efforts, |s, out| solver.efforts(s, out)));
         rows.push(row(name, "ddm", &states, |s| &s.other_td_r, |s, out| solver.accelerations(s, out)));
     }
+    for name in ELASTIC {
+        let Some(robot) = gough::robots::load(name) else { continue };
+        rows.extend(vibrations(name, &robot.map_err(|e| e.to_string())?)?);
+    }
     println!("{}", Value::from(rows));
     Ok(())
+}
+
+/// Frequencies at home, from the pose: the lowest five, and all.
+fn vibrations(name: &str, robot: &Robot) -> Result<[Value; 2], String> {
+    let (model, home) = (robot.model(), robot.home());
+    let mut memory = Vibration::new(model, home, Actuators::Locked).map_err(|e| e.to_string())?;
+    let (pose, mode) = (*home.pose(), robot.mode());
+    let wanted = frequencies(name);
+    let mut timed = |task: &str, all: bool| {
+        let mut turns = Vec::new();
+        let start = Instant::now();
+        while start.elapsed() < LASTS || turns.len() < 5 {
+            let turn = Instant::now();
+            for _ in 0..16 {
+                memory.take(black_box(&pose), mode).map_err(|e| e.to_string())?;
+                let found = if all { memory.all() } else { memory.lowest(5) };
+                black_box(found.map_err(|e| e.to_string())?.len());
+            }
+            turns.push(turn.elapsed().as_secs_f64() * 1e9 / 16.0);
+        }
+        turns.sort_by(f64::total_cmp);
+        let (best, median) = (turns[0], turns[turns.len() / 2]);
+        let wanted = wanted.as_array().into_iter().flatten().filter_map(Value::as_f64);
+        let error = memory.frequencies().iter().zip(wanted).map(|(f, w)| (f.hz - w).abs() / w).fold(0.0, f64::max);
+        Ok::<Value, String>(
+            json!({ "robot": name, "task": task, "by": "gough", "best_ns": best, "median_ns": median, "error": error }),
+        )
+    };
+    Ok([timed("lowest 5 frequencies", false)?, timed("all frequencies", true)?])
 }
 
 /// The calls that are timed: from the pose of the platform, inverse geometry included.
