@@ -18,7 +18,8 @@ pub fn run(full: bool) -> Result<(), String> {
     program("cargo", &["doc", "--workspace", "--no-deps"], &[("RUSTDOCFLAGS", "-D warnings")])?;
     crate::book::run()?;
     unchanged(&["docs/src", "robots"])?;
-    println!("\nall is well");
+    let octave = std::process::Command::new("octave").arg("--version").output().is_ok();
+    println!("\nall is well{}", if octave { "" } else { "; generated MATLAB was not run: there is no Octave" });
     Ok(())
 }
 
@@ -48,6 +49,9 @@ fn python() -> Result<String, String> {
         |path: &std::path::Path| path.to_str().map(str::to_owned).ok_or("the path of the repository is not UTF-8");
     if !python.exists() {
         program("python3", &["-m", "venv", &text(&folder)?], &[])?;
+    }
+    let has = std::process::Command::new(&python).args(["-c", "import numpy, mypy"]).output();
+    if !has.is_ok_and(|done| done.status.success()) {
         program(&text(&python)?, &["-m", "pip", "install", "--quiet", "numpy", "mypy"], &[])?;
     }
     Ok(text(&python)?)

@@ -4,6 +4,7 @@ use crate::ask::{Assigned, assignments, hint};
 use crate::failure::Failure;
 use gough::model::{Model, Node};
 use gough::spatial::{Inertia, Mat3, Wrench, vec3};
+use gough::trajectory::drive_limits;
 
 const MOMENTS: [&str; 6] = ["ixx", "iyy", "izz", "ixy", "ixz", "iyz"];
 
@@ -92,12 +93,8 @@ pub fn on_body(model: &Model<f64>, text: &str) -> Result<(Node, Wrench<f64>), Fa
 
 /// Largest effort of every drive, as the file gives it.
 pub fn effort_limits(model: &Model<f64>) -> Result<Vec<f64>, String> {
-    let t = model.topology();
-    let values = model.description().definitions.values(&model.numbers().parameters);
-    let one = |c: &gough::model::CoordId| {
-        let row = &model.description().bodies[t.bodies[t.coords[*c].body].row.0];
-        let effort = row.drive.as_ref().and_then(|d| d.effort.as_ref()).map(|f| f.eval(&values));
-        effort.ok_or_else(|| format!("the drive of joint {} has no `effort` in the file", t.coords[*c].name))
-    };
-    t.active.iter().map(one).collect()
+    let names = model.topology().active_names();
+    let missing = |name: &str| format!("the drive of joint {name} has no `effort` in the file");
+    let limits = drive_limits(model);
+    limits.iter().zip(names).map(|(limit, name)| limit.effort.ok_or_else(|| missing(name))).collect()
 }

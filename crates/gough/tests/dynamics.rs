@@ -483,6 +483,12 @@ fn efforts_are_refused_by_name_where_they_do_not_exist() {
     // Both distal links lie along x: the tool moves freely along y.
     let SolveError::Uncontrolled { motion } = refused else { panic!("{refused}") };
     assert!(motion[0].abs() < 1e-6 && (motion[1].abs() - 1.0).abs() < 1e-12, "{motion:?}");
+    // So does the path without allocation.
+    let mut memory = Dynamics::new(model);
+    let refused = memory.inverse(model, posture.pose(), posture.mode(), &[0.1, 0.0], &[0.0, 0.0], None).unwrap_err();
+    assert!(matches!(refused, SolveError::Uncontrolled { .. }), "{refused}");
+    let silent = memory.inverse(model, robot.home().pose(), robot.mode(), &[f64::NAN, 0.0], &[0.0, 0.0], None);
+    assert_eq!(silent.unwrap_err().kind(), "not-a-pose");
     // Nearby there are efforts, and the condition says how near.
     let beside = inverse(model, &Pose::translation(vec3(0.0, height + 1e-4, 0.0)), robot.mode()).unwrap();
     assert!(inverse_dynamics(model, &beside, &[0.1, 0.0], &[0.0, 0.0]).unwrap().condition > 100.0);

@@ -8,7 +8,7 @@ use super::reduction::{Efforts, reduce};
 use crate::kinematics::geometry::close;
 use crate::kinematics::matrices::{Matrices, assemble, plan_at, smallest_pivot};
 use crate::kinematics::motion::leg_pivots_at;
-use crate::kinematics::motion::{Motion, accelerations, velocities};
+use crate::kinematics::motion::{Motion, accelerations, scatter, velocities};
 use crate::kinematics::{Positions, Posture, SolveError, WorkingMode};
 use crate::linalg::dense::{Matrix, svd};
 use crate::linalg::small::Dense;
@@ -59,12 +59,7 @@ fn reduced<S: Real>(
     motion.factor_in(orders.pivots.clone());
     let platform = &model.topology().platform;
     if platform.dependent.is_empty() {
-        let scatter = |x: &[S]| {
-            let mut all = [S::zero(); 6];
-            platform.independent.iter().zip(x).for_each(|(c, x)| all[c.index()] = *x);
-            Twist::from_array(all)
-        };
-        (motion.V_WE, motion.A_WE) = (scatter(t_r), as_accel(scatter(td_r)));
+        (motion.V_WE, motion.A_WE) = (scatter(model, t_r), as_accel(scatter(model, td_r)));
         velocities(model, pos, &mut motion);
     } else {
         let six = |x: &[S]| Twist::from_array(std::array::from_fn(|i| x[i]));

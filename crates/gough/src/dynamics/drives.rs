@@ -2,8 +2,8 @@
 
 use super::reduction::Efforts;
 use crate::description::Coordinate;
-use crate::kinematics::SINGULAR;
 use crate::kinematics::motion::Motion;
+use crate::kinematics::{Kind, SINGULAR, SolveError};
 use crate::linalg::dense::{Matrix, svd};
 use crate::linalg::small::{Dense, PivotOrder, lu, lu_solve};
 use crate::model::{Id, Model};
@@ -172,6 +172,14 @@ impl Drives<f64> {
         let n = self.scales.len();
         let order = PivotOrder::of(&self.J_inv(), n, SINGULAR);
         (order.cols.len() == n && self.rows.iter().all(|x| x.is_finite())).then_some(order)
+    }
+
+    /// The same; where there is none, a refusal with the motion of the platform that no drive resists.
+    pub fn order_at(&self, freedoms: &Freedoms<'_, f64>) -> Result<PivotOrder, SolveError> {
+        self.order().ok_or_else(|| match self.lost_motion() {
+            Some(t_r) => SolveError::Uncontrolled { motion: freedoms.up(&t_r) },
+            None => SolveError::Singular { leg: None, kind: Kind::Type2 },
+        })
     }
 
     /// The motion of the platform, in its independent components, that the drives resist least: of largest component one.

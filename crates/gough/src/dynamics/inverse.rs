@@ -7,7 +7,7 @@ use super::reactions::{Reactions, reactions};
 use super::reduction::{Efforts, reduce};
 use super::share::{Internal, internal, share};
 use crate::kinematics::motion::{Motion, move_bodies};
-use crate::kinematics::{Kind, Positions, Posture, SolveError};
+use crate::kinematics::{Positions, Posture, SolveError};
 use crate::linalg::dense::{Matrix, svd};
 use crate::linalg::small::{Dense, PivotOrder};
 use crate::model::{Model, Node};
@@ -132,10 +132,7 @@ impl Moved {
         reduce(model, friction, &mut self.pos, &mut self.motion, &mut self.efforts);
         let freedoms = Freedoms::of(model, &self.motion);
         self.drives.project(&self.efforts, &freedoms);
-        self.drives.order().ok_or_else(|| match self.drives.lost_motion() {
-            Some(t_r) => SolveError::Uncontrolled { motion: freedoms.up(&t_r) },
-            None => SolveError::Singular { leg: None, kind: Kind::Type2 },
-        })
+        self.drives.order_at(&freedoms)
     }
 
     /// Efforts of the drives.

@@ -6,8 +6,8 @@ use super::inertia::{LegInertia, add_accelerations, legs_are_simple, of_platform
 use super::newton_euler::{Sign, needed};
 use super::reduction::{Efforts, LegReduction, drives_of, reduce};
 use crate::kinematics::leg::{LegAt, LegMotion, LegStep};
-use crate::kinematics::motion::{Motion, NothingMore, accelerate_again, move_with};
-use crate::kinematics::{Kind, Positions, SolveError, WorkingMode, inverse_in};
+use crate::kinematics::motion::{Motion, NothingMore, accelerations, move_with};
+use crate::kinematics::{Positions, SolveError, WorkingMode, inverse_in};
 use crate::linalg::small::{PivotOrder, lu, lu_solve};
 use crate::model::{Group, Model, Shape};
 use crate::scalar::{LANES, Lanes, Real, lane, lanes, sum_of_lanes};
@@ -173,7 +173,7 @@ impl Dynamics {
         self.drives.project(&self.efforts, &Freedoms::of(model, &self.motion));
         self.drives.solve(&self.order);
         if !self.drives.is_well_founded() {
-            self.order = self.drives.order().ok_or(SolveError::Singular { leg: None, kind: Kind::Type2 })?;
+            self.order = self.drives.order_at(&Freedoms::of(model, &self.motion))?;
             self.drives.solve(&self.order);
         }
         self.drives.add_unfelt(&self.efforts);
@@ -317,7 +317,7 @@ impl Dynamics {
             }
             self.motion.take_from_lanes(model);
         } else {
-            accelerate_again(model, &mut self.pos, &mut self.motion);
+            accelerations(model, &mut self.pos, &mut self.motion);
         }
     }
 }

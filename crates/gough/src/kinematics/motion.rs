@@ -222,7 +222,7 @@ pub(crate) fn move_with(
         }
     } else {
         pose_bodies(model, pos);
-        for_legs(model, &model.topology().plan.pivots_of_leg, pos, motion, |at, motion| {
+        with_factored_legs(model, model.topology().order.iter().copied(), pos, motion, |_, at, motion| {
             at.factor(motion);
             at.rates(motion);
             at.accelerations(motion);
@@ -299,11 +299,11 @@ fn move_carefully(model: &Model<f64>, pos: &mut Positions<f64>, motion: &mut Mot
             return singular(Kind::Type1);
         }
     }
-    velocities_by(model, &pivots, pos, motion);
-    accelerations_by(model, &pivots, pos, motion);
+    motion.factor_in(pivots);
+    velocities(model, pos, motion);
+    accelerations(model, pos, motion);
     let finite = |list: &PerCoord<f64>| list.values().all(|x| x.is_finite());
     if finite(&motion.rates) && finite(&motion.accels) {
-        motion.own_pivots = Some(Box::new(pivots));
         Ok(())
     } else {
         Err(SolveError::Singular { leg: None, kind: Kind::Type1 })
@@ -408,9 +408,18 @@ fn move_groups(
 /// Rates of all joints and twists of all bodies for the platform twist in `motion`; bodies must be posed. Legs are factored in
 /// the order of the plan, unless another was set.
 pub fn velocities<S: Real>(model: &Model<S>, pos: &mut Positions<S>, motion: &mut Motion<S>) {
-    let own = motion.own_pivots.take();
-    velocities_by(model, own.as_deref().unwrap_or(&model.topology().plan.pivots_of_leg), pos, motion);
-    motion.own_pivots = own;
+    with_factored_legs(model, model.topology().order.iter().copied(), pos, motion, |_, at, motion| {
+        at.factor(motion);
+        at.rates(motion);
+    });
+}
+
+/// Accelerations of all joints and bodies for the platform acceleration in `motion`; [`velocities`] must have run.
+pub fn accelerations<S: Real>(model: &Model<S>, pos: &mut Positions<S>, motion: &mut Motion<S>) {
+    with_factored_legs(model, model.topology().order.iter().copied(), pos, motion, |_, at, motion| {
+        at.accelerations(motion);
+        at.body_accelerations(motion);
+    });
 }
 
 /// Orders of elimination that suit a posture: those of the plan where their pivots are good.
@@ -423,60 +432,7 @@ pub(crate) fn leg_pivots_at(model: &Model<f64>, pos: &Positions<f64>) -> PerLeg<
     })
 }
 
-fn velocities_by<S: Real>(
-    model: &Model<S>,
-    pivots: &PerLeg<LegPivots>,
-    pos: &mut Positions<S>,
-    motion: &mut Motion<S>,
-) {
-    for_legs(model, pivots, pos, motion, |at, motion| {
-        at.factor(motion);
-        at.rates(motion);
-    });
-}
-
-/// Accelerations of all joints and bodies for the platform acceleration in `motion`; [`velocities`] must have run.
-pub fn accelerations<S: Real>(model: &Model<S>, pos: &mut Positions<S>, motion: &mut Motion<S>) {
-    let own = motion.own_pivots.take();
-    accelerations_by(model, own.as_deref().unwrap_or(&model.topology().plan.pivots_of_leg), pos, motion);
-    motion.own_pivots = own;
-}
-
-fn accelerations_by<S: Real>(
-    model: &Model<S>,
-    pivots: &PerLeg<LegPivots>,
-    pos: &mut Positions<S>,
-    motion: &mut Motion<S>,
-) {
-    for_legs(model, pivots, pos, motion, |at, motion| {
-        at.accelerations(motion);
-        at.body_accelerations(motion);
-    });
-}
-
-/// Accelerations of joints and bodies for another acceleration of the platform in `motion`, everything else unchanged.
-pub(crate) fn accelerate_again(model: &Model<f64>, pos: &mut Positions<f64>, motion: &mut Motion<f64>) {
-    let order = model.topology().order.iter().copied();
-    with_factored_legs(model, order, pos, motion, |_, at, motion| {
-        at.accelerations(motion);
-        at.body_accelerations(motion);
-    });
-}
-
-/// Calls `step` with every leg, in the order in which they hang on each other.
-fn for_legs<S: Real>(
-    model: &Model<S>,
-    pivots: &PerLeg<LegPivots>,
-    pos: &mut Positions<S>,
-    motion: &mut Motion<S>,
-    step: impl Fn(&LegAt<'_, S>, &mut LegMotion<'_, S>),
-) {
-    for &id in &model.topology().order {
-        with_leg(model, id, &pivots[id], pos, motion, &step);
-    }
-}
-
-/// Calls `step` with legs in the order in which they were factored.
+/// Calls `step` with legs one after the other, each with the pivots that it is factored with.
 pub(crate) fn with_factored_legs<S: Real>(
     model: &Model<S>,
     legs: impl Iterator<Item = LegId>,
