@@ -3,7 +3,8 @@
 use super::drives::{Drives, Freedoms};
 use super::inertia::legs_are_simple;
 use super::newton_euler::{Sign, needed};
-use super::reduction::{Efforts, LegReduction, drives_of};
+use super::points::{PlatformMotion, needed_in_plane};
+use super::reduction::{Efforts, LegReduction};
 use super::state::Dynamics;
 use crate::kinematics::geometry::solve_legs;
 use crate::kinematics::leg::{LegAt, LegMotion, LegStep};
@@ -11,7 +12,7 @@ use crate::kinematics::motion::{Motion, move_legs, scatter};
 use crate::kinematics::platform::check_pose;
 use crate::kinematics::{Positions, SolveError, WorkingMode};
 use crate::linalg::small::PivotOrder;
-use crate::model::{LegId, Model, PerLeg, Shape, ShapeName};
+use crate::model::{LegId, Model, PerLeg, PointLeg, PointLegs, Shape, ShapeName, Topology};
 use crate::scalar::{LANES, Lanes, Real, lane, lanes};
 use crate::spatial::{Accel, Pose, Vec3};
 
@@ -45,8 +46,22 @@ struct InLanes {
     efforts: Efforts<Lanes>,
     drives: Drives<Lanes>,
     legs: Vec<OneLeg>,
+    /// The legs in closed form, when there is one.
+    points: Option<InPoints>,
     t_r: Vec<Lanes>,
     td_r: Vec<Lanes>,
+}
+
+/// Legs in closed form.
+#[derive(Clone, Debug)]
+struct InPoints {
+    planar: bool,
+    zz: Lanes,
+    legs: Vec<PointLeg<Lanes>>,
+    /// Where the sign of each leg stands in a working mode, when it has one.
+    signs: Vec<Option<usize>>,
+    /// Drives of each leg: joint, and place among those of the robot.
+    drives: Vec<Vec<(usize, usize)>>,
 }
 
 /// Memory of a leg, and places of its drives among those of the robot.
@@ -61,11 +76,12 @@ impl FourStates {
     pub fn new(model: &Model<f64>) -> Self {
         let topology = model.topology();
         let closed_form = |id: LegId| model.leg_blocks(id).iter().all(|b| !b.steps.is_empty());
-        let in_lanes = legs_are_simple(model)
+        let simple = legs_are_simple(model)
             && topology.legs.ids().all(closed_form)
             && topology.platform.dependent.is_empty()
             && !topology.plan.careful
             && !topology.plan.solve_platform;
+        let in_lanes = simple || model.point_legs().is_some();
         Self { alone: Dynamics::new(model), lanes: in_lanes.then(|| Box::new(InLanes::new(model))) }
     }
 
@@ -113,7 +129,7 @@ impl InLanes {
         let n = topology.platform.independent.len();
         let leg = |id: LegId| OneLeg {
             leg: LegReduction::new(topology, id),
-            places: drives_of(topology, id).iter().map(|d| d.1).collect(),
+            places: topology.drives_of(id).iter().map(|d| d.1).collect(),
         };
         Self {
             shapes: topology
@@ -124,6 +140,7 @@ impl InLanes {
             efforts: Efforts::new(&four),
             drives: Drives::new(&four),
             legs: topology.legs.ids().map(leg).collect(),
+            points: model.point_legs().map(|legs| InPoints::new(topology, legs)),
             t_r: vec![Lanes::lit(0.0); n],
             td_r: vec![Lanes::lit(0.0); n],
             model: four,
@@ -167,7 +184,13 @@ impl InLanes {
         if !self.take(model, states) {
             return zero;
         }
+        let answered = self.reduce_points(mode, friction);
         let Self { model: four, shapes, pos, motion, efforts, drives, legs, .. } = self;
+        if let Some(good) = answered {
+            drives.project(efforts, &Freedoms::new(four, None));
+            drives.solve(order);
+            return good * drives.well_founded() * finite(&drives.efforts);
+        }
         solve_legs(four, mode.signs(), pos);
         let reached = reached(model, pos);
         let numbers = four.numbers();
@@ -176,10 +199,51 @@ impl InLanes {
         let regular = move_legs(four, shapes, pos, motion, &mut step);
         drives.project(efforts, &Freedoms::of(four, motion));
         drives.solve(order);
-        // Nothing times what is not finite is no number, and so not zero.
-        let finite = drives.efforts.iter().fold(Lanes::lit(1.0), |good, x| (*x * zero).where_nonneg(good, zero));
-        reached * regular * drives.well_founded() * finite
+        reached * regular * drives.well_founded() * finite(&drives.efforts)
     }
+
+    /// What legs in closed form do to the platform; one in lanes that have an answer, zero in the others.
+    fn reduce_points(&mut self, mode: &WorkingMode, friction: Option<Sign>) -> Option<Lanes> {
+        let points = self.points.as_ref()?;
+        let (zero, one) = (Lanes::lit(0.0), Lanes::lit(1.0));
+        let platform = PlatformMotion { X: self.pos.X_WE, V: self.motion.V_WE, A: self.motion.A_WE };
+        let numbers = self.model.numbers();
+        let mut h = if points.planar {
+            needed_in_plane(&numbers.platform, points.zz, &platform, numbers.gravity)
+        } else {
+            needed(&numbers.platform, &platform.X, platform.V.w, platform.A, numbers.gravity)
+        };
+        let mut good = one;
+        for ((leg, sign), drives) in points.legs.iter().zip(&points.signs).zip(&points.drives) {
+            let sign = sign.map_or(one, |k| Lanes::lit(mode.signs()[k]));
+            let on = leg.reduce(&platform, sign, friction);
+            good = on.margin.where_nonneg(good, zero);
+            h = h + on.h;
+            for (joint, drive) in drives {
+                self.efforts.J_inv[*drive] = on.rows[*joint];
+            }
+        }
+        self.efforts.h = h - self.efforts.load;
+        Some(good)
+    }
+}
+
+impl InPoints {
+    fn new(topology: &Topology, legs: &PointLegs) -> Self {
+        Self {
+            planar: legs.planar,
+            zz: Lanes::lit(legs.zz),
+            legs: legs.legs.iter().map(|l| l.map(&mut Lanes::lit)).collect(),
+            signs: topology.legs.values().map(|l| (!l.roots.is_empty()).then_some(l.roots.start)).collect(),
+            drives: topology.legs.ids().map(|id| topology.drives_of(id)).collect(),
+        }
+    }
+}
+
+/// One in lanes where all numbers are finite, else zero: nothing times what is not finite is no number, and so not zero.
+fn finite(list: &[Lanes]) -> Lanes {
+    let zero = Lanes::lit(0.0);
+    list.iter().fold(Lanes::lit(1.0), |good, x| (*x * zero).where_nonneg(good, zero))
 }
 
 /// One in lanes where every leg reaches its place with its joints in their ranges, else zero.

@@ -2,7 +2,8 @@
 //!
 //! Every loop is cut where the model cuts it and every joint of the tree is taken as driven: Newton-Euler gives the efforts
 //! of that tree ([`newton_euler`]). Each leg is then reduced to the platform by its own closures ([`reduction`]), and what
-//! the platform lacks is what the drives must give ([`drives`]).
+//! the platform lacks is what the drives must give ([`drives`]). Legs of a few common makes have all that in closed form
+//! ([`points`]).
 
 mod conditions;
 mod derivatives;
@@ -12,6 +13,7 @@ mod four;
 pub mod inertia;
 mod inverse;
 pub mod newton_euler;
+pub mod points;
 mod reactions;
 pub mod reduction;
 mod share;

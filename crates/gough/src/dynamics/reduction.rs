@@ -235,13 +235,6 @@ fn carry<S: Real>(
     }
 }
 
-/// Active coordinates of a leg: place in the leg, and place among those of the robot.
-pub(super) fn drives_of(topology: &Topology, id: LegId) -> Vec<(usize, usize)> {
-    let coords = topology.legs[id].coords;
-    let own = |(k, c): (usize, &CoordId)| coords.local(*c).map(|c| (c, k));
-    topology.active.iter().enumerate().filter_map(own).collect()
-}
-
 /// Memory to reduce a leg on base and platform alone, or four of them in lanes, to the platform.
 #[derive(Clone, Debug)]
 pub(super) struct LegReduction<S: Real> {
@@ -265,7 +258,7 @@ impl<S: Real> LegReduction<S> {
         let leg = &topology.legs[id];
         let (n, bodies) = (leg.coords.len(), leg.bodies.len());
         let pivots = topology.plan.pivots_of_leg.as_slice().get(id.index()).map_or(n, |p| p.cols.len());
-        let drives: Vec<usize> = drives_of(topology, id).iter().map(|d| d.0).collect();
+        let drives: Vec<usize> = topology.drives_of(id).iter().map(|d| d.0).collect();
         Self {
             F_WB: vec![Wrench::zero(); bodies],
             efforts: vec![S::zero(); n],

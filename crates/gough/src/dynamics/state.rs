@@ -4,14 +4,16 @@
 use super::drives::{Drives, Freedoms};
 use super::inertia::{LegInertia, add_accelerations, legs_are_simple, of_platform, on_platform};
 use super::newton_euler::{Sign, needed};
-use super::reduction::{Efforts, LegReduction, drives_of, reduce};
+use super::points::{self, PlatformMotion, needed_in_plane};
+use super::reduction::{Efforts, LegReduction, reduce};
 use crate::kinematics::leg::{LegAt, LegMotion, LegStep};
-use crate::kinematics::motion::{Motion, NothingMore, accelerations, move_with};
+use crate::kinematics::motion::{Motion, NothingMore, accelerations, move_with, scatter};
+use crate::kinematics::platform::check_pose;
 use crate::kinematics::{Positions, SolveError, WorkingMode, inverse_in};
 use crate::linalg::small::{PivotOrder, lu, lu_solve};
-use crate::model::{Group, Model, Shape};
-use crate::scalar::{LANES, Lanes, Real, lane, lanes, sum_of_lanes};
-use crate::spatial::{Accel, Pose, Vec3, Wrench};
+use crate::model::{Group, Model, PointGroup, PointLegs, Shape};
+use crate::scalar::{LANES, Lanes, Real, all_nonneg, each_lane, lane, lanes, sum_of_lanes};
+use crate::spatial::{Accel, Pose, Vec3, Wrench, along};
 
 /// Memory of the dynamics of one state, sized once for a model. The fields hold the last state asked for.
 ///
@@ -33,7 +35,11 @@ pub struct Dynamics {
     inertia: LegInertia<f64>,
     M: Vec<f64>,
     accelerations: Vec<f64>,
+    /// What groups of legs in closed form do to the platform.
+    points: Vec<OnPlatformAt>,
 }
+
+type OnPlatformAt = points::OnPlatform<Lanes>;
 
 /// Efforts of up to four legs, one per lane.
 #[derive(Clone, Debug)]
@@ -60,7 +66,7 @@ impl OnPlatform {
 impl LaneEfforts {
     fn new(model: &Model<f64>, group: &Group) -> Self {
         let legs = LegReduction::new(model.topology(), group.legs[0]);
-        let own = group.lane_legs().map(|id| drives_of(model.topology(), id));
+        let own = group.lane_legs().map(|id| model.topology().drives_of(id));
         let places = (0..legs.drives.len()).map(|k| std::array::from_fn(|lane| own[lane][k].1)).collect();
         let present = lanes(std::array::from_fn(|k| f64::from(u8::from(k < group.legs.len()))));
         Self { legs, present, places }
@@ -125,6 +131,7 @@ impl Dynamics {
             inertia: LegInertia::new(longest, topology.bodies.len()),
             M: vec![0.0; n * n],
             accelerations: vec![0.0; n],
+            points: Vec::with_capacity(model.point_legs().map_or(0, |legs| legs.groups.len())),
         }
     }
 
@@ -139,8 +146,45 @@ impl Dynamics {
         td_r: &[f64],
         friction: Option<Sign>,
     ) -> Result<&[f64], SolveError> {
+        check_pose(model, pose)?;
+        if let Some(legs) = model.point_legs()
+            && !self.efforts.needs_legs()
+            && self.inverse_at_points(model, legs, pose, mode, (t_r, td_r), friction)
+        {
+            return Ok(&self.drives.efforts);
+        }
         inverse_in(model, pose, mode, &mut self.pos)?;
         self.inverse_from(model, t_r, td_r, friction)
+    }
+
+    /// The same for legs that closed forms know; whether there is an answer. Where there is none, the longer road says why.
+    fn inverse_at_points(
+        &mut self,
+        model: &Model<f64>,
+        legs: &PointLegs,
+        pose: &Pose<f64>,
+        mode: &WorkingMode,
+        (t_r, td_r): (&[f64], &[f64]),
+        friction: Option<Sign>,
+    ) -> bool {
+        let Some(platform) = platform_motion(model, pose, t_r, td_r) else { return false };
+        let mut h = Wrench::zero();
+        let reached = at_points(legs, &platform, mode, friction, |group, on| {
+            h = plus(h, on.h, group.present);
+            for (joint, places) in &group.drives {
+                let row = on.rows[*joint].to_array().map(each_lane);
+                for (k, drive) in places.iter().enumerate() {
+                    self.efforts.J_inv[*drive] = Wrench::from_array(row.map(|x| x[k]));
+                }
+            }
+        });
+        if !reached {
+            return false;
+        }
+        self.efforts.h = needs_at_points(model, legs, &platform) - self.efforts.load + h.map(&mut sum_of_lanes);
+        self.drives.project(&self.efforts, &Freedoms::new(model, None));
+        self.drives.solve(&self.order);
+        self.drives.is_well_founded() && self.drives.efforts.iter().all(|x| x.is_finite())
     }
 
     /// The same from the posture in [`Dynamics::pos`].
@@ -195,8 +239,75 @@ impl Dynamics {
         efforts: &[f64],
         friction: Option<Sign>,
     ) -> Result<&[f64], SolveError> {
+        check_pose(model, pose)?;
+        if let Some(legs) = model.point_legs()
+            && !self.efforts.needs_legs()
+            && self.direct_at_points(model, legs, pose, mode, (t_r, efforts), friction)
+        {
+            return Ok(&self.accelerations);
+        }
         inverse_in(model, pose, mode, &mut self.pos)?;
         self.direct_from(model, t_r, efforts, friction)
+    }
+
+    /// The same for legs that closed forms know; whether there is an answer.
+    fn direct_at_points(
+        &mut self,
+        model: &Model<f64>,
+        legs: &PointLegs,
+        pose: &Pose<f64>,
+        mode: &WorkingMode,
+        (t_r, given): (&[f64], &[f64]),
+        friction: Option<Sign>,
+    ) -> bool {
+        let n = self.accelerations.len();
+        let Some(platform) = platform_motion(model, pose, t_r, &[0.0; 6][..n]) else { return false };
+        if given.len() != model.topology().active.len() {
+            return false;
+        }
+        let (mut h, mut M) = (Wrench::zero(), [Lanes::lit(0.0); 36]);
+        self.points.clear();
+        let reached = at_points(legs, &platform, mode, friction, |group, on| {
+            h = plus(h, on.h, group.present);
+            for (joint, places) in &group.drives {
+                h = plus(h, on.rows[*joint], -(lanes(places.map(|k| given[k])) * group.present));
+            }
+            on.add_inertia(legs.planar, group.present, &mut M);
+            self.points.push(*on);
+        });
+        if !reached {
+            return false;
+        }
+        let mut sum = of_platform(&model.numbers().platform, pose);
+        sum.iter_mut().zip(M).for_each(|(x, four)| *x += sum_of_lanes(four));
+        self.efforts.h = needs_at_points(model, legs, &platform) - self.efforts.load + h.map(&mut sum_of_lanes);
+        self.motion.V_WE = platform.V;
+        self.motion.Psi_t = None;
+        self.project_equations(model, &sum);
+        if self.solve_equations().is_err() {
+            return false;
+        }
+        let up = Freedoms::new(model, None).up(&self.accelerations);
+        let a = |k: usize| up[k];
+        self.motion.A_WE = Accel { a: Vec3::new(a(0), a(1), a(2)), alpha: Vec3::new(a(3), a(4), a(5)) };
+        self.take_from_points(model, legs);
+        true
+    }
+
+    /// Rates and accelerations of the joints for the motion of the platform.
+    fn take_from_points(&mut self, model: &Model<f64>, legs: &PointLegs) {
+        let A = self.motion.A_WE.map(&mut Lanes::lit);
+        for (group, on) in legs.groups.iter().zip(&self.points) {
+            for joint in 0..group.numbers.joints.len() {
+                let rates = each_lane(on.rates[joint]);
+                let accels = each_lane(on.accels[joint] + A.power(on.rows[joint]));
+                for (k, id) in group.legs.iter().enumerate() {
+                    let coords = model.topology().legs[*id].coords;
+                    self.motion.rates.slice_mut(coords)[joint] = rates[k];
+                    self.motion.accels.slice_mut(coords)[joint] = accels[k];
+                }
+            }
+        }
     }
 
     /// The same from the posture in [`Dynamics::pos`].
@@ -212,15 +323,18 @@ impl Dynamics {
             return Err(SolveError::WrongCount { what: "efforts", expected: n_a, found: efforts.len() });
         }
         let in_lanes = self.equations(model, t_r, efforts, friction)?;
+        self.solve_equations()?;
+        self.accelerate(model, in_lanes);
+        Ok(&self.accelerations)
+    }
+
+    /// The acceleration of the platform from its equations.
+    fn solve_equations(&mut self) -> Result<(), SolveError> {
         let n = self.accelerations.len();
         lu(&mut self.M, n);
         lu_solve(&self.M, n, &mut self.accelerations);
         let definite = (0..n).all(|i| self.M[i * n + i] > 0.0 && self.M[i * n + i].is_finite());
-        if !definite || !self.accelerations.iter().all(|x| x.is_finite()) {
-            return Err(SolveError::NoInertia);
-        }
-        self.accelerate(model, in_lanes);
-        Ok(&self.accelerations)
+        if definite && self.accelerations.iter().all(|x| x.is_finite()) { Ok(()) } else { Err(SolveError::NoInertia) }
     }
 
     /// `M` and `J_invᵀ τ - c` of (8.162) on the independent components of the platform, the latter in the place of the
@@ -263,8 +377,15 @@ impl Dynamics {
             }
             M = on_platform(model, pos, motion, inertia);
         }
-        let freedoms = Freedoms::of(model, motion);
-        let h = efforts.h.to_array();
+        self.project_equations(model, &M);
+        Ok(in_lanes)
+    }
+
+    /// `M` and `-h` of all six components of the platform on its independent ones.
+    fn project_equations(&mut self, model: &Model<f64>, M: &[f64; 36]) {
+        let n = self.accelerations.len();
+        let freedoms = Freedoms::of(model, &self.motion);
+        let h = self.efforts.h.to_array();
         for k in 0..n {
             self.accelerations[k] = -freedoms.down(&h, k);
             let column = freedoms.column(k);
@@ -273,7 +394,6 @@ impl Dynamics {
                 self.M[i * n + k] = freedoms.down(&product, i);
             }
         }
-        Ok(in_lanes)
     }
 
     /// The same for legs that hang on each other: one Newton-Euler per column, (8.34), from `h` with the drives at work.
@@ -326,4 +446,48 @@ impl Dynamics {
 fn needs(model: &Model<f64>, pos: &Positions<f64>, motion: &Motion<f64>) -> Wrench<f64> {
     let numbers = model.numbers();
     needed(&numbers.platform, &pos.X_WE, motion.V_WE.w, motion.A_WE, numbers.gravity)
+}
+
+/// What a platform itself needs whose legs meet it at points.
+fn needs_at_points(model: &Model<f64>, legs: &PointLegs, platform: &PlatformMotion<f64>) -> Wrench<f64> {
+    let numbers = model.numbers();
+    if legs.planar {
+        needed_in_plane(&numbers.platform, legs.zz, platform, numbers.gravity)
+    } else {
+        needed(&numbers.platform, &platform.X, platform.V.w, platform.A, numbers.gravity)
+    }
+}
+
+/// The motion of a platform all of whose components are given; none when one is missing.
+fn platform_motion(model: &Model<f64>, pose: &Pose<f64>, t_r: &[f64], td_r: &[f64]) -> Option<PlatformMotion<f64>> {
+    let n = model.topology().platform.independent.len();
+    let A = scatter(model, td_r);
+    let motion = PlatformMotion { X: *pose, V: scatter(model, t_r), A: Accel { a: A.v, alpha: A.w } };
+    (t_r.len() == n && td_r.len() == n).then_some(motion)
+}
+
+/// Calls `then` with what each group of legs does to the platform; whether all reach, far from singularities.
+#[inline(always)]
+fn at_points(
+    legs: &PointLegs,
+    platform: &PlatformMotion<f64>,
+    mode: &WorkingMode,
+    friction: Option<Sign>,
+    mut then: impl FnMut(&PointGroup, &OnPlatformAt),
+) -> bool {
+    let four = platform.map(Lanes::lit);
+    let one = Lanes::lit(1.0);
+    let mut margin = one;
+    for group in &legs.groups {
+        let sign = group.sign.map_or(one, |at| lanes(at.map(|k| mode.signs()[k])));
+        let on = group.numbers.reduce(&four, sign, friction);
+        margin = on.margin.where_nonneg(margin, -one);
+        then(group, &on);
+    }
+    all_nonneg(margin)
+}
+
+#[inline(always)]
+fn plus(sum: Wrench<Lanes>, F: Wrench<Lanes>, weight: Lanes) -> Wrench<Lanes> {
+    Wrench { f: along(sum.f, F.f, weight), m: along(sum.m, F.m, weight) }
 }

@@ -11,6 +11,7 @@ mod ids;
 mod numbers;
 mod plan;
 mod planner;
+mod point_leg;
 mod recognise;
 mod shape;
 mod topology;
@@ -23,6 +24,7 @@ pub use plan::{
     Block, BlockPlan, CoordPlace, Cross, LegPivots, MatrixBlock, MatrixPlan, Method, Norm, Plan, Recipe, Root, Slot,
     Step,
 };
+pub use point_leg::{Chain, Elbow, Flat, Hold, PointGroup, PointLeg, PointLegs, Strut, Swing};
 pub use shape::{Any, Shape, ShapeName, WithShape, as_known};
 pub use topology::{
     Anchor, Body, Closure, Coord, CoordKind, JointKind, Leg, LegStructure, Node, Platform, Range, SidePath, Topology,
@@ -53,6 +55,8 @@ pub struct Model<S: Real> {
     scale: Scale,
     /// Legs side by side in lanes; only on `f64`, and only where that pays.
     groups: Arc<Vec<Group>>,
+    /// Legs in closed form altogether; only on `f64`.
+    point_legs: Arc<Option<PointLegs>>,
 }
 
 /// Lengths to compare with.
@@ -123,6 +127,7 @@ impl Model<f64> {
 
     fn grouped(mut self) -> Self {
         self.groups = Arc::new(group::groups(&self));
+        self.point_legs = Arc::new(PointLegs::of(&self));
         let steps = self.inverse.values().flatten().flat_map(|b| &b.steps);
         self.scale.least_margin = steps.map(|s| s.least_margin(self.scale.size)).fold(0.0, f64::max);
         self
@@ -147,14 +152,14 @@ impl Model<f64> {
     /// The same model, whose closures are to be checked at every posture.
     pub fn made_careful(mut self) -> Self {
         Arc::make_mut(&mut self.topology).plan.careful = true;
-        self
+        self.grouped()
     }
 
     /// The same robot without the ranges of its joints.
     pub fn without_ranges(&self) -> Self {
         let mut free = self.clone();
         Arc::make_mut(&mut free.topology).coords.values_mut().for_each(|c| c.range = None);
-        free
+        free.grouped()
     }
 
     /// The same robot with every mass, inertia and rotor multiplied by a factor of its own: bodies first, then the platform,
@@ -226,7 +231,17 @@ impl<S: Real> Model<S> {
         let inverse = topology.legs.map(|id, leg| of_leg(id).map(|b| block(leg, b)).collect());
         let whole = topology.whole();
         let forward = topology.plan.forward.iter().flatten().map(|b| block(&whole, b)).collect();
-        Self { topology, description, layout, numbers, inverse, forward, scale, groups: Arc::default() }
+        Self {
+            topology,
+            description,
+            layout,
+            numbers,
+            inverse,
+            forward,
+            scale,
+            groups: Arc::default(),
+            point_legs: Arc::default(),
+        }
     }
 
     /// Integers: bodies, coordinates, closures, legs, plan.
@@ -273,6 +288,11 @@ impl<S: Real> Model<S> {
     /// Legs side by side in SIMD lanes; only on `f64`, and empty when the legs are too different.
     pub fn groups(&self) -> &[Group] {
         &self.groups
+    }
+
+    /// The legs, when closed forms know them altogether; only on `f64`.
+    pub fn point_legs(&self) -> Option<&PointLegs> {
+        self.point_legs.as_ref().as_ref()
     }
 
     /// Blocks of the inverse geometry of a leg, with their constants.

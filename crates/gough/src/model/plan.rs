@@ -206,7 +206,7 @@ pub enum Recipe {
     /// R R of a dyad that completes a parallelogram; `hinge` joins the opposite bar to the end body.
     ReachParallel { at: usize, hinge: Edge },
     /// R P.
-    ReachRP { at: usize },
+    ReachRP { at: usize, sign: f64 },
     /// P R.
     ReachPR { at: usize },
     /// P P.
@@ -562,7 +562,7 @@ impl Recipe {
             | Recipe::Aim { at }
             | Recipe::ReachRR { at }
             | Recipe::ReachParallel { at, .. }
-            | Recipe::ReachRP { at }
+            | Recipe::ReachRP { at, .. }
             | Recipe::ReachPR { at }
             | Recipe::ReachPP { at }
             | Recipe::RodR { at }
@@ -683,13 +683,13 @@ impl<'a, S: Real> ChainNumbers<'a, S> {
                     opposite: self.opposite,
                 }
             }
-            Recipe::ReachRP { .. } => {
+            Recipe::ReachRP { sign, .. } => {
                 let C1 = self.between[at + 1];
                 let (mut g, s, _) = strut(self.centre_from(at + 2), &C1, Vec3::zeros());
                 g.z = S::zero();
                 let g_s = g.dot(&s);
                 let offset_sq = planar(g) - g_s * g_s;
-                Step::ReachRP { C, joints: [joint, pair(1)], C1, g, s, g_s, offset_sq, sign: 1.0 }
+                Step::ReachRP { C, joints: [joint, pair(1)], C1, g, s, g_s, offset_sq, sign }
             }
             Recipe::ReachPR { .. } => {
                 let (C1, p) = (self.between[at + 1], self.centre_from(at + 2));

@@ -161,7 +161,7 @@ impl Chain<'_> {
             "R" if long(p(i + 1)) => Some(Recipe::Aim { at: i }),
             "P" => Some(Recipe::Slide { at: i }),
             "RR" if adjacent && long(self.between(i + 1).p) && long(p(i + 2)) => Some(Recipe::ReachRR { at: i }),
-            "RP" if adjacent => Some(Recipe::ReachRP { at: i }),
+            "RP" if adjacent => Some(Recipe::ReachRP { at: i, sign: self.slide_sign(i + 1) }),
             "PR" if adjacent && long(p(i + 2)) => Some(Recipe::ReachPR { at: i }),
             "PP" if adjacent && axes[i].z.cross(&axes[i + 1].z).norm() > NEAR => Some(Recipe::ReachPP { at: i }),
             _ => None,

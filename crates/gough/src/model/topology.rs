@@ -112,14 +112,26 @@ impl Range {
     /// How far a slide is inside both ends, to rounding.
     #[inline]
     pub fn slide_margins<S: Real>(&self, value: S) -> [S; 2] {
-        let slack = 1e-9 * (self.high - self.low);
-        [value - S::lit(self.low - slack), S::lit(self.high + slack) - value]
+        let [low, high] = self.slide_limits();
+        [value - S::lit(low), S::lit(high) - value]
     }
 
     /// Not negative when a turn is inside, to rounding; whole turns do not count.
     #[inline]
     pub fn turn_margin<S: Real>(&self, turn: Turn<S>) -> S {
-        turn.cos * S::lit(self.middle.cos) + turn.sin * S::lit(self.middle.sin) - S::lit(self.cos_half - 1e-9)
+        let (middle, least) = self.turn_limits();
+        turn.cos * S::lit(middle.cos) + turn.sin * S::lit(middle.sin) - S::lit(least)
+    }
+
+    /// Lowest and highest slide, to rounding.
+    pub(super) fn slide_limits(&self) -> [f64; 2] {
+        let slack = 1e-9 * (self.high - self.low);
+        [self.low - slack, self.high + slack]
+    }
+
+    /// The middle of the angles inside, and the least cosine of what a turn is away from it, to rounding.
+    pub(super) fn turn_limits(&self) -> (Turn<f64>, f64) {
+        (self.middle, self.cos_half - 1e-9)
     }
 
     /// Whether a slide is inside, to rounding.
@@ -299,6 +311,13 @@ impl LegStructure<'_> {
 }
 
 impl Topology {
+    /// Active coordinates of a leg: place in the leg, and place among those of the robot.
+    pub fn drives_of(&self, leg: LegId) -> Vec<(usize, usize)> {
+        let coords = self.legs[leg].coords;
+        let own = |(k, c): (usize, &CoordId)| coords.local(*c).map(|c| (c, k));
+        self.active.iter().enumerate().filter_map(own).collect()
+    }
+
     /// The integers of a leg.
     #[inline]
     pub fn structure(&self, leg: &Leg) -> LegStructure<'_> {

@@ -336,7 +336,8 @@ impl<'a> Plant<'a> {
         self.saturate();
         let friction = self.options.friction;
         let d = &mut self.dynamics;
-        let td_r = d.direct_from(self.model, &t_r[..self.n], &self.efforts, friction).map_err(Trouble::Robot)?;
+        let td_r =
+            d.direct(self.model, &pose, self.mode, &t_r[..self.n], &self.efforts, friction).map_err(Trouble::Robot)?;
         self.td_r[..self.n].copy_from_slice(td_r);
         Ok(self.rates(state))
     }
