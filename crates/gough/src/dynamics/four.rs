@@ -12,7 +12,7 @@ use crate::kinematics::motion::{Motion, move_legs, scatter};
 use crate::kinematics::platform::check_pose;
 use crate::kinematics::{Positions, SolveError, WorkingMode};
 use crate::linalg::small::PivotOrder;
-use crate::model::{LegId, Model, PerLeg, PointLeg, PointLegs, Shape, ShapeName, Topology};
+use crate::model::{LegId, Model, PointLeg, PointLegs, Topology};
 use crate::scalar::{LANES, Lanes, Real, lane, lanes};
 use crate::spatial::{Accel, Pose, Vec3};
 
@@ -40,7 +40,6 @@ pub struct FourStates {
 #[derive(Clone, Debug)]
 struct InLanes {
     model: Model<Lanes>,
-    shapes: PerLeg<ShapeName>,
     pos: Positions<Lanes>,
     motion: Motion<Lanes>,
     efforts: Efforts<Lanes>,
@@ -132,9 +131,6 @@ impl InLanes {
             places: topology.drives_of(id).iter().map(|d| d.1).collect(),
         };
         Self {
-            shapes: topology
-                .legs
-                .map(|id, leg| ShapeName::of(topology.structure(leg), &topology.plan.pivots_of_leg[id])),
             pos: Positions::new(&four),
             motion: Motion::new(&four),
             efforts: Efforts::new(&four),
@@ -185,7 +181,7 @@ impl InLanes {
             return zero;
         }
         let answered = self.reduce_points(mode, friction);
-        let Self { model: four, shapes, pos, motion, efforts, drives, legs, .. } = self;
+        let Self { model: four, pos, motion, efforts, drives, legs, .. } = self;
         if let Some(good) = answered {
             drives.project(efforts, &Freedoms::new(four, None));
             drives.solve(order);
@@ -196,7 +192,7 @@ impl InLanes {
         let numbers = four.numbers();
         efforts.h = needed(&numbers.platform, &pos.X_WE, motion.V_WE.w, motion.A_WE, numbers.gravity) - efforts.load;
         let mut step = Reduce { legs: legs.iter_mut(), gravity: numbers.gravity, friction, efforts };
-        let regular = move_legs(four, shapes, pos, motion, &mut step);
+        let regular = move_legs(four, pos, motion, &mut step);
         drives.project(efforts, &Freedoms::of(four, motion));
         drives.solve(order);
         reached * regular * drives.well_founded() * finite(&drives.efforts)
@@ -277,7 +273,7 @@ struct Reduce<'a> {
 
 impl LegStep<Lanes> for Reduce<'_> {
     #[inline(always)]
-    fn run<H: Shape>(&mut self, at: &LegAt<'_, Lanes, H>, motion: &mut LegMotion<'_, Lanes>) {
+    fn run(&mut self, at: &LegAt<'_, Lanes>, motion: &mut LegMotion<'_, Lanes>) {
         let Some(OneLeg { leg, places }) = self.legs.next() else { return };
         at.body_accelerations(motion);
         leg.reduce(at, motion, self.gravity, self.friction, true);

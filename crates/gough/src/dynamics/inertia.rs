@@ -1,9 +1,9 @@
 //! Inertia of the robot on the platform, leg by leg, (6.17), (8.162), in any scalar.
 
 use crate::kinematics::Positions;
-use crate::kinematics::leg::{LegAt, for_bodies, screw};
+use crate::kinematics::leg::{LegAt, screw};
 use crate::kinematics::motion::{Motion, with_factored_legs};
-use crate::model::{Anchor, LegPivots, Model, Shape};
+use crate::model::{Anchor, LegPivots, Model};
 use crate::scalar::Real;
 use crate::spatial::{Inertia, Pose, Twist, Wrench};
 
@@ -30,27 +30,27 @@ impl<S: Real> LegInertia<S> {
 
     /// `M = Σ_b J_bᵀ I_b J_b` over the coordinates of a leg that stands on the base, (6.17).
     #[inline(always)]
-    fn of_coords<H: Shape>(&mut self, at: &LegAt<'_, S, H>) {
+    fn of_coords(&mut self, at: &LegAt<'_, S>) {
         let n = at.numbers.joints.len();
         self.M[..n * n].fill(S::zero());
         for (c, joint) in at.numbers.joints.iter().enumerate() {
             self.M[c * n + c] = joint.rotor;
         }
-        for_bodies!(at.leg, b => self.add_body(at, b));
+        (0..at.leg.bodies.len()).for_each(|b| self.add_body(at, b));
     }
 
     /// What one body adds to `M`: for every joint below it, the power of its unit motion on the momenta of the others.
     #[inline(always)]
-    fn add_body<H: Shape>(&mut self, at: &LegAt<'_, S, H>, b: usize) {
+    fn add_body(&mut self, at: &LegAt<'_, S>, b: usize) {
         let X = at.X_WB(b);
         let inertia = &at.numbers.bodies[b].inertia;
         self.columns.clear();
         let mut anchor = Anchor::Body(b);
         while let Anchor::Body(j) = anchor {
-            let V = screw(at.leg.joint::<H>(j), at.X_WB(j), X.p);
+            let V = screw(at.leg.bodies[j].joint, at.X_WB(j), X.p);
             let V = Twist { v: X.R.apply_inv(V.v), w: X.R.apply_inv(V.w) };
             self.columns.push((j, V, inertia.momentum(V)));
-            anchor = at.leg.anchor::<H>(j);
+            anchor = at.leg.bodies[j].anchor;
         }
         for (i, (body_i, V, _)) in self.columns.iter().enumerate() {
             for (k, (body_k, _, P)) in self.columns.iter().enumerate().skip(i) {
@@ -65,13 +65,7 @@ impl<S: Real> LegInertia<S> {
 
     /// What a leg on base and platform alone adds to the inertia on the platform, `Jᵀ M J`, to the upper triangle of 6 × 6.
     #[inline(always)]
-    pub fn add_to_platform<H: Shape>(
-        &mut self,
-        at: &LegAt<'_, S, H>,
-        factors: &[S],
-        weight: S,
-        platform: &mut [S; 36],
-    ) {
+    pub fn add_to_platform(&mut self, at: &LegAt<'_, S>, factors: &[S], weight: S, platform: &mut [S; 36]) {
         self.of_coords(at);
         let (n, coords) = (at.rank(), at.numbers.joints.len());
         at.platform_rates(factors, &mut self.J[..6 * n]);
@@ -94,9 +88,9 @@ impl<S: Real> LegInertia<S> {
 
 /// Adds an entry of the inertia matrix for the joints of two bodies, to the coordinates that move them.
 #[inline(always)]
-fn enter<S: Real, H: Shape>(at: &LegAt<'_, S, H>, M: &mut [S], body_i: usize, body_k: usize, m: S) {
+fn enter<S: Real>(at: &LegAt<'_, S>, M: &mut [S], body_i: usize, body_k: usize, m: S) {
     let n = at.numbers.joints.len();
-    match at.leg.coord::<H>(body_i) {
+    match at.leg.coord(body_i) {
         Some(c) => at.add_effort(body_k, m, &mut M[c * n..(c + 1) * n]),
         None => {
             for (c, f) in &at.numbers.bodies[body_i].coupling {

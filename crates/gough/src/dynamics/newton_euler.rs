@@ -1,9 +1,9 @@
 //! Newton-Euler on the tree, (8.17)-(8.32), leg by leg, in world axes and in any scalar.
 
 use crate::kinematics::Positions;
-use crate::kinematics::leg::{LegAt, LegMotion, for_bodies};
+use crate::kinematics::leg::{LegAt, LegMotion};
 use crate::kinematics::motion::{Motion, with_leg};
-use crate::model::{Anchor, JointKind, JointNumbers, Model, Node, PerBody, PerCoord, Shape};
+use crate::model::{Anchor, JointKind, JointNumbers, Model, Node, PerBody, PerCoord};
 use crate::scalar::Real;
 use crate::spatial::{Accel, Inertia, Pose, Twist, Vec3, Wrench, along, cross, dot, times};
 
@@ -52,20 +52,22 @@ pub struct LegEfforts<'a, S: Real> {
 /// Wrenches on the bodies of a leg and efforts of its coordinates, were all of them driven, (8.20)-(8.27). `to_root` hears
 /// what the leg asks of platform or bodies of other legs that it stands on, at their origins.
 #[inline(always)]
-pub fn leg_wrenches<S: Real, H: Shape>(
-    at: &LegAt<'_, S, H>,
+pub fn leg_wrenches<S: Real>(
+    at: &LegAt<'_, S>,
     motion: &LegMotion<'_, S>,
     gravity: Vec3<S>,
     out: &mut LegEfforts<'_, S>,
     mut to_root: impl FnMut(Anchor, Wrench<S>),
 ) {
-    for_bodies!(at.leg, rev b => body_wrench(at, b, motion, gravity, out, &mut to_root));
+    for b in (0..at.leg.bodies.len()).rev() {
+        body_wrench(at, b, motion, gravity, out, &mut to_root);
+    }
 }
 
 /// The same for one body, those that it carries being done.
 #[inline(always)]
-fn body_wrench<S: Real, H: Shape>(
-    at: &LegAt<'_, S, H>,
+fn body_wrench<S: Real>(
+    at: &LegAt<'_, S>,
     b: usize,
     motion: &LegMotion<'_, S>,
     gravity: Vec3<S>,
@@ -76,9 +78,9 @@ fn body_wrench<S: Real, H: Shape>(
     let own = needed(&at.numbers.bodies[b].inertia, X, motion.V_WB[b].w, motion.A_WB[b], gravity);
     let F = out.F_WB[b] + own;
     out.F_WB[b] = F;
-    let effort = joint_effort(at.leg.joint::<H>(b), X, F);
+    let effort = joint_effort(at.leg.bodies[b].joint, X, F);
     at.add_effort(b, effort, out.efforts);
-    match at.leg.anchor::<H>(b) {
+    match at.leg.bodies[b].anchor {
         Anchor::World => {}
         Anchor::Body(p) => out.F_WB[p] = out.F_WB[p] + F.at(at.X_WB(p).p - X.p),
         root => to_root(root, F.at(at.roots.origin(root) - X.p)),

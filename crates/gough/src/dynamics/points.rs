@@ -113,7 +113,7 @@ trait Closed<S: Real, const D: usize> {
 
 impl<S: Real> PointLeg<S> {
     /// What the leg does to a platform that moves so; `sign` is that of its square root in the working mode.
-    #[inline]
+    #[inline(always)]
     pub fn reduce(&self, platform: &PlatformMotion<S>, sign: S, friction: Option<Sign>) -> OnPlatform<S> {
         match &self.chain {
             Chain::Elbow(c) => self.reduce_chain(c, platform, sign, friction),

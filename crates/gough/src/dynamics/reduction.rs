@@ -8,10 +8,10 @@
 use super::inertia::LegInertia;
 use super::newton_euler::{LegEfforts, Sign, joint_effort, leg_wrenches, needed};
 use crate::kinematics::Positions;
-use crate::kinematics::leg::{LegAt, LegMotion, MOST_KNOWN, screw};
+use crate::kinematics::leg::{LegAt, LegMotion, screw};
 use crate::kinematics::motion::{Motion, with_factored_legs};
 use crate::linalg::small::lu_solve_transposed;
-use crate::model::{Anchor, Any, BodyId, CoordId, Id, Leg, LegId, Model, PerBody, PerLeg, Shape, Topology, as_known};
+use crate::model::{Anchor, BodyId, CoordId, Id, Leg, LegId, Model, PerBody, PerLeg, Topology};
 use crate::scalar::Real;
 use crate::spatial::{Vec3, Wrench};
 
@@ -79,7 +79,7 @@ fn closure_effort<S: Real>(at: &LegAt<'_, S>, mu: &[S], coord: usize) -> S {
     let axes = at.axes();
     for c in 0..at.pivots.by_closure.len() {
         let Some(closure) = at.attachment(c, &axes) else { continue };
-        let F = closure.wrench::<Any>(mu);
+        let F = closure.wrench(mu);
         for (path, F) in closure.closure.paths.iter().zip([F, -F]) {
             for &b in &path.bodies {
                 let power = screw(at.leg.bodies[b].joint, &at.pos.X_WB[b], closure.p).power(F);
@@ -163,8 +163,8 @@ fn felt(topology: &Topology) -> PerLeg<Vec<usize>> {
 /// `Fᵀ μ = τ`, then `Σ μ ζ` at every closure, for what the first side stands on, and against what the second side stands on.
 /// `to_root` hears the number of the list, the root, and the wrench at its origin. Leaves the multipliers in `columns`.
 #[inline(always)]
-pub fn to_roots<S: Real, H: Shape>(
-    at: &LegAt<'_, S, H>,
+pub fn to_roots<S: Real>(
+    at: &LegAt<'_, S>,
     factors: &[S],
     columns: &mut [S],
     mut to_root: impl FnMut(usize, Anchor, Wrench<S>),
@@ -177,9 +177,9 @@ pub fn to_roots<S: Real, H: Shape>(
     for c in 0..at.closures() {
         let Some(closure) = at.attachment(c, &axes) else { continue };
         for (k, mu) in columns.chunks_exact(n).enumerate() {
-            let F = closure.wrench::<H>(mu);
+            let F = closure.wrench(mu);
             for side in [0, 1] {
-                let root = closure.root::<H>(side);
+                let root = closure.closure.paths[side].root;
                 if root != Anchor::World {
                     let F = F.at(at.roots.origin(root) - closure.p);
                     to_root(k, root, if side == 1 { -F } else { F });
@@ -191,7 +191,7 @@ pub fn to_roots<S: Real, H: Shape>(
 
 /// Efforts of a leg's coordinates in the order of its pivots.
 #[inline(always)]
-pub fn in_pivot_order<S: Real, H: Shape>(at: &LegAt<'_, S, H>, efforts: &[S], column: &mut [S]) {
+pub fn in_pivot_order<S: Real>(at: &LegAt<'_, S>, efforts: &[S], column: &mut [S]) {
     for (x, &c) in column.iter_mut().zip(&at.pivots.cols[..at.rank()]) {
         *x = efforts[c];
     }
@@ -199,12 +199,7 @@ pub fn in_pivot_order<S: Real, H: Shape>(at: &LegAt<'_, S, H>, efforts: &[S], co
 
 /// Efforts of a leg's coordinates beside its bodies: rotors, and friction if asked.
 #[inline(always)]
-pub fn resistance<S: Real, H: Shape>(
-    at: &LegAt<'_, S, H>,
-    motion: &LegMotion<'_, S>,
-    friction: Option<Sign>,
-    efforts: &mut [S],
-) {
+pub fn resistance<S: Real>(at: &LegAt<'_, S>, motion: &LegMotion<'_, S>, friction: Option<Sign>, efforts: &mut [S]) {
     for (c, joint) in at.numbers.joints.iter().enumerate() {
         efforts[c] = joint.rotor * motion.accels[c];
         if let Some(sign) = friction {
@@ -272,22 +267,21 @@ impl<S: Real> LegReduction<S> {
 
     /// Fills the first of the rows and, if asked, those of the drives.
     #[inline(always)]
-    pub fn reduce<H: Shape>(
+    pub fn reduce(
         &mut self,
-        at: &LegAt<'_, S, H>,
+        at: &LegAt<'_, S>,
         motion: &LegMotion<'_, S>,
         gravity: Vec3<S>,
         friction: Option<Sign>,
         with_drives: bool,
     ) {
         let n = at.rank();
-        let efforts = as_known::<H, _>(&mut self.efforts, false);
+        let efforts = &mut self.efforts;
         resistance(at, motion, friction, efforts);
         for (c, given) in self.drives.iter().zip(&self.given) {
             efforts[*c] -= *given;
         }
-        let mut known = [Wrench::zero(); MOST_KNOWN];
-        let F_WB = if H::JOINTS.is_empty() { &mut self.F_WB } else { as_known::<H, _>(&mut known, false) };
+        let F_WB = &mut self.F_WB;
         F_WB.fill(Wrench::zero());
         self.rows.fill(Wrench::zero());
         let rows = &mut self.rows;

@@ -11,7 +11,7 @@ use crate::kinematics::motion::{Motion, NothingMore, accelerations, move_with, s
 use crate::kinematics::platform::check_pose;
 use crate::kinematics::{Positions, SolveError, WorkingMode, inverse_in};
 use crate::linalg::small::{PivotOrder, lu, lu_solve};
-use crate::model::{Group, Model, PointGroup, PointLegs, Shape};
+use crate::model::{Group, Model, PointGroup, PointLegs};
 use crate::scalar::{LANES, Lanes, Real, all_nonneg, each_lane, lane, lanes, sum_of_lanes};
 use crate::spatial::{Accel, Pose, Vec3, Wrench, along};
 
@@ -92,7 +92,7 @@ enum Task<'a> {
 
 impl LegStep<Lanes> for Reduce<'_> {
     #[inline(always)]
-    fn run<H: Shape>(&mut self, at: &LegAt<'_, Lanes, H>, motion: &mut LegMotion<'_, Lanes>) {
+    fn run(&mut self, at: &LegAt<'_, Lanes>, motion: &mut LegMotion<'_, Lanes>) {
         let Some(LaneEfforts { legs, present, places }) = self.memory.next() else { return };
         let sum = &mut self.on_platform;
         let inverse = matches!(self.task, Task::Inverse { .. });

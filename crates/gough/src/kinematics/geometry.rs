@@ -7,9 +7,7 @@
 use super::modes::WorkingMode;
 use super::newton::{Unknowns, polish};
 use super::positions::{Frames, JointPosition, LegPositions, Positions, pose_bodies, pose_body, pose_leg};
-use crate::model::{
-    Anchor, Any, Block, Body, BodyNumbers, Cross, LegId, LegStructure, Method, Model, Motion, Slot, Step,
-};
+use crate::model::{Anchor, Block, Body, BodyNumbers, Cross, LegId, LegStructure, Method, Model, Motion, Slot, Step};
 use crate::scalar::{Lanes, Real, all_nonneg, all_within, each_lane, lanes};
 use crate::spatial::{Pose, Rotation, Turn, Vec3, null, vec3};
 
@@ -117,7 +115,7 @@ pub fn solve_leg<S: Real>(
     let (mut root, mut margin) = (0, 0);
     for (i, block) in blocks.iter().enumerate() {
         for &b in &block.pose_first {
-            pose_body::<S, Any>(leg, numbers, b, frames, pos);
+            pose_body(leg, numbers, b, frames, pos);
         }
         pos.misses[i] =
             if block.steps.is_empty() { null() } else { solve_block(block, sign, &mut root, margin, frames, pos) };

@@ -9,13 +9,9 @@
 use super::closure::{ClosureAt, RowKind, leg_axes, row_kind};
 use super::positions::{Frames, LegPositions, pose_body};
 use crate::linalg::small::{lu, lu_solve};
-use crate::model::{
-    Anchor, Any, BodyNumbers, Closure, JointKind, JointNumbers, LegPivots, LegStructure, Shape, ShapeName, WithShape,
-    as_known,
-};
+use crate::model::{Anchor, BodyNumbers, Closure, JointKind, JointNumbers, LegPivots, LegStructure};
 use crate::scalar::Real;
 use crate::spatial::{Accel, Pose, Rotation, Twist, Vec3, Wrench, along, cross, dot, null};
-use std::marker::PhantomData;
 
 /// The motion of one leg: slices of that of the robot.
 #[derive(Debug)]
@@ -24,7 +20,7 @@ pub struct LegMotion<'a, S: Real> {
     pub rates: &'a mut [S],
     /// Accelerations of its coordinates.
     pub accels: &'a mut [S],
-    /// Twists of its bodies; of chains whose shape is known only the angular part.
+    /// Twists of its bodies.
     pub V_WB: &'a mut [Twist<S>],
     /// Accelerations of its bodies.
     pub A_WB: &'a mut [Accel<S>],
@@ -34,22 +30,6 @@ pub struct LegMotion<'a, S: Real> {
     pub factors: &'a mut [S],
     /// Right-hand side.
     pub rhs: &'a mut [S],
-}
-
-impl<S: Real> LegMotion<'_, S> {
-    /// The same, its lists as long as the compiler knows them to be.
-    #[inline(always)]
-    fn shaped<H: Shape>(&mut self) -> LegMotion<'_, S> {
-        LegMotion {
-            rates: as_known::<H, _>(self.rates, false),
-            accels: as_known::<H, _>(self.accels, false),
-            V_WB: as_known::<H, _>(self.V_WB, false),
-            A_WB: as_known::<H, _>(self.A_WB, false),
-            gains: as_known::<H, _>(self.gains, false),
-            factors: as_known::<H, _>(self.factors, true),
-            rhs: as_known::<H, _>(self.rhs, false),
-        }
-    }
 }
 
 /// Motion of what a leg hangs on.
@@ -76,9 +56,9 @@ pub struct LegNumbers<'a, S: Real> {
     pub closures: &'a [[Pose<S>; 2]],
 }
 
-/// A leg at a posture, or four of them in lanes; `H` is what the compiler knows of it.
+/// A leg at a posture, or four of them in lanes.
 #[derive(Clone, Copy, Debug)]
-pub struct LegAt<'a, S: Real, H: Shape = Any> {
+pub struct LegAt<'a, S: Real> {
     /// Its integers.
     pub leg: LegStructure<'a>,
     /// Its numbers.
@@ -89,7 +69,6 @@ pub struct LegAt<'a, S: Real, H: Shape = Any> {
     pub roots: &'a Roots<'a, S>,
     /// Its joints and bodies, posed.
     pub pos: &'a LegPositions<'a, S>,
-    shape: PhantomData<H>,
 }
 
 impl<S: Real> Roots<'_, S> {
@@ -138,38 +117,6 @@ pub fn screw<S: Real>(joint: JointKind, X_WB: &Pose<S>, p: Vec3<S>) -> Twist<S> 
     }
 }
 
-/// Runs a step for every body of a leg, tip to base when `rev` is said: one after the other in the text where the compiler
-/// knows the shape `H`, so that everything that depends on the number of the body is a constant.
-macro_rules! for_bodies {
-    ($leg:expr, $b:ident => $step:expr) => {{
-        if H::JOINTS.is_empty() {
-            for $b in 0..$leg.bodies.len() {
-                $step;
-            }
-        } else {
-            $crate::kinematics::leg::for_bodies!(@ $b, $step, 0, 1, 2);
-        }
-    }};
-    ($leg:expr, rev $b:ident => $step:expr) => {{
-        if H::JOINTS.is_empty() {
-            for $b in (0..$leg.bodies.len()).rev() {
-                $step;
-            }
-        } else {
-            $crate::kinematics::leg::for_bodies!(@ $b, $step, 2, 1, 0);
-        }
-    }};
-    (@ $b:ident, $step:expr, $($k:literal),+) => {
-        $(
-            if $k < H::JOINTS.len() {
-                let $b = $k;
-                $step;
-            }
-        )+
-    };
-}
-pub(crate) use for_bodies;
-
 /// A closure of a leg at a posture, as far as its pivot rows need it: rows of positions along fixed axes only need the point.
 pub struct Attachment<'a, S: Real> {
     /// The closure.
@@ -195,10 +142,9 @@ impl<S: Real> Attachment<'_, S> {
 
     /// The wrench `Σ μ_i ζ_i` at the closure, for factors `μ` of all pivot rows of the leg.
     #[inline(always)]
-    pub fn wrench<H: Shape>(&self, mu: &[S]) -> Wrench<S> {
+    pub fn wrench(&self, mu: &[S]) -> Wrench<S> {
         let mut sum = Wrench::zero();
-        for k in 0..self.rows.len() {
-            let (i, row) = self.row::<H>(k);
+        for &(i, row) in self.rows {
             match &self.at {
                 None => sum.f = along(sum.f, self.axes.column(row), mu[i]),
                 Some(at) => {
@@ -210,33 +156,6 @@ impl<S: Real> Attachment<'_, S> {
         sum
     }
 
-    /// Place among the pivots and row, for pivot row `k` of the closure.
-    #[inline(always)]
-    fn row<H: Shape>(&self, k: usize) -> (usize, usize) {
-        let (i, row) = self.rows[k];
-        if H::JOINTS.is_empty() { (i, row) } else { (k, row) }
-    }
-
-    /// What a side is on.
-    #[inline(always)]
-    fn anchor<H: Shape>(&self, side: usize) -> Anchor {
-        match side {
-            _ if H::JOINTS.is_empty() => self.closure.paths[side].anchor,
-            0 => Anchor::Body(H::JOINTS.len() - 1),
-            _ => Anchor::Platform,
-        }
-    }
-
-    /// What the lowest of the leg's bodies that move a side stands on.
-    #[inline(always)]
-    pub fn root<H: Shape>(&self, side: usize) -> Anchor {
-        match side {
-            _ if H::JOINTS.is_empty() => self.closure.paths[side].root,
-            0 => Anchor::World,
-            _ => Anchor::Platform,
-        }
-    }
-
     /// See [`ClosureAt::velocity_terms`].
     #[inline(always)]
     fn velocity_terms(&self, row: usize, V_A: Twist<S>, V_B: Twist<S>) -> S {
@@ -245,10 +164,10 @@ impl<S: Real> Attachment<'_, S> {
     }
 }
 
-/// Something to do with a leg, whatever its shape.
+/// Something to do with a leg.
 pub trait LegStep<S: Real> {
     /// Do it.
-    fn run<H: Shape>(&mut self, at: &LegAt<'_, S, H>, motion: &mut LegMotion<'_, S>);
+    fn run(&mut self, at: &LegAt<'_, S>, motion: &mut LegMotion<'_, S>);
 }
 
 /// A leg with the memory of its posture and motion.
@@ -262,48 +181,19 @@ pub(crate) struct LegMemory<'a, 'm, S: Real> {
 }
 
 impl<S: Real> LegMemory<'_, '_, S> {
-    /// Poses the bodies, their joints being known, and runs a step; the shape becomes known to the compiler here.
+    /// Poses the bodies, their joints being known, and runs a step.
     #[inline]
-    pub fn run(mut self, shape: ShapeName, step: &mut impl LegStep<S>) {
-        shape.apply(Run(&mut self, step));
+    pub fn run(mut self, step: &mut impl LegStep<S>) {
+        let Self { leg, numbers, pivots, roots, .. } = self;
+        for b in 0..leg.bodies.len() {
+            pose_body(leg, numbers.bodies, b, roots.frames, &mut self.pos);
+        }
+        step.run(&LegAt::new(leg, numbers, pivots, roots, &self.pos), &mut self.motion);
     }
 }
-
-struct Run<'a, 'm, 's, S: Real, F>(&'s mut LegMemory<'a, 'm, S>, &'s mut F);
-
-impl<S: Real, F: LegStep<S>> WithShape for Run<'_, '_, '_, S, F> {
-    #[inline(never)]
-    fn call<H: Shape>(self) {
-        let Self(memory, step) = self;
-        let LegMemory { leg, mut numbers, pivots, roots, .. } = *memory;
-        if !H::JOINTS.is_empty() {
-            numbers.bodies = &numbers.bodies[..H::JOINTS.len()];
-            numbers.joints = &numbers.joints[..H::JOINTS.len()];
-        }
-        let mut pos = memory.pos.shaped::<H>();
-        let mut motion = memory.motion.shaped::<H>();
-        // Bodies of a chain that is known need no memory that lasts: the compiler keeps them where it likes.
-        let mut poses = [Pose::identity(); MOST_KNOWN];
-        let mut twists = [[Twist::zero(); MOST_KNOWN]; 2];
-        let mut accels = [Accel::zero(); MOST_KNOWN];
-        if !H::JOINTS.is_empty() {
-            let [V_WB, gains] = &mut twists;
-            pos.X_WB = as_known::<H, _>(&mut poses, false);
-            motion.V_WB = as_known::<H, _>(V_WB, false);
-            motion.gains = as_known::<H, _>(gains, false);
-            motion.A_WB = as_known::<H, _>(&mut accels, false);
-        }
-        for_bodies!(leg, b => pose_body::<S, H>(leg, numbers.bodies, b, roots.frames, &mut pos));
-        let at = LegAt { leg, numbers, pivots, roots, pos: &pos, shape: PhantomData::<H> };
-        step.run(&at, &mut motion);
-    }
-}
-
-/// Most joints of a chain whose shape is known.
-pub(crate) const MOST_KNOWN: usize = 3;
 
 impl<'a, S: Real> LegAt<'a, S> {
-    /// A leg of which nothing is known.
+    /// A leg.
     pub fn new(
         leg: LegStructure<'a>,
         numbers: LegNumbers<'a, S>,
@@ -311,21 +201,21 @@ impl<'a, S: Real> LegAt<'a, S> {
         roots: &'a Roots<'a, S>,
         pos: &'a LegPositions<'a, S>,
     ) -> Self {
-        Self { leg, numbers, pivots, roots, pos, shape: PhantomData }
+        Self { leg, numbers, pivots, roots, pos }
     }
 }
 
-impl<S: Real, H: Shape> LegAt<'_, S, H> {
+impl<S: Real> LegAt<'_, S> {
     /// How many pivots it has.
     #[inline(always)]
     pub fn rank(&self) -> usize {
-        if H::JOINTS.is_empty() { self.pivots.cols.len() } else { H::JOINTS.len() }
+        self.pivots.cols.len()
     }
 
     /// How many closures it has.
     #[inline(always)]
     pub fn closures(&self) -> usize {
-        if H::JOINTS.is_empty() { self.pivots.by_closure.len() } else { 1 }
+        self.pivots.by_closure.len()
     }
 
     /// Pose of a body.
@@ -337,7 +227,7 @@ impl<S: Real, H: Shape> LegAt<'_, S, H> {
     /// Adds the effort of a body's joint to those of the coordinates that move it.
     #[inline(always)]
     pub fn add_effort(&self, b: usize, effort: S, efforts: &mut [S]) {
-        match self.leg.coord::<H>(b) {
+        match self.leg.coord(b) {
             Some(c) => efforts[c] += effort,
             None => {
                 for (c, k) in &self.numbers.bodies[b].coupling {
@@ -354,10 +244,6 @@ impl<S: Real, H: Shape> LegAt<'_, S, H> {
         let frames = self.roots.frames;
         let closure = &self.leg.closures[c];
         let [X_A, X_B] = &self.numbers.closures[c];
-        if !H::JOINTS.is_empty() {
-            let rows = &rows[..H::JOINTS.len()];
-            return Some(Attachment { closure, axes, p: *frames.X_WE * X_B.p, at: None, rows });
-        }
         if rows.is_empty() {
             return None;
         }
@@ -385,7 +271,7 @@ impl<S: Real, H: Shape> LegAt<'_, S, H> {
     /// Axes along which the leg compares positions.
     #[inline(always)]
     pub fn axes(&self) -> Rotation<S> {
-        if H::JOINTS.is_empty() { leg_axes(self.leg, self.numbers.bodies) } else { self.numbers.bodies[0].X_PF.R }
+        leg_axes(self.leg, self.numbers.bodies)
     }
 
     /// The matrix of the closure rows over the leg's coordinates, in the order of the pivots, factored; and what the motion of
@@ -393,22 +279,15 @@ impl<S: Real, H: Shape> LegAt<'_, S, H> {
     #[inline(always)]
     pub fn factor(&self, motion: &mut LegMotion<'_, S>) {
         let axes = self.axes();
-        if H::JOINTS.is_empty() {
-            motion.factors.fill(S::zero());
-        }
+        motion.factors.fill(S::zero());
         for c in 0..self.closures() {
             let Some(at) = self.attachment(c, &axes) else { continue };
-            if H::JOINTS.is_empty() {
-                for (path, first) in at.closure.paths.iter().zip([true, false]) {
-                    path.bodies.iter().for_each(|b| self.enter(&at, *b, first, motion.factors));
-                }
-            } else {
-                for_bodies!(self.leg, b => self.enter(&at, b, true, motion.factors));
+            for (path, first) in at.closure.paths.iter().zip([true, false]) {
+                path.bodies.iter().for_each(|b| self.enter(&at, *b, first, motion.factors));
             }
-            let V_A = self.roots.twist(at.root::<H>(0), at.p);
-            let V_B = self.roots.twist(at.root::<H>(1), at.p);
-            for k in 0..at.rows.len() {
-                let (i, row) = at.row::<H>(k);
+            let V_A = self.roots.twist(at.closure.paths[0].root, at.p);
+            let V_B = self.roots.twist(at.closure.paths[1].root, at.p);
+            for &(i, row) in at.rows {
                 motion.rhs[i] = at.power(row, V_A.v - V_B.v, V_A.w - V_B.w);
             }
         }
@@ -419,13 +298,11 @@ impl<S: Real, H: Shape> LegAt<'_, S, H> {
     #[inline(always)]
     fn enter(&self, at: &Attachment<'_, S>, b: usize, first: bool, factors: &mut [S]) {
         let n = self.rank();
-        let V = screw(self.leg.joint::<H>(b), self.X_WB(b), at.p);
-        for k in 0..at.rows.len() {
-            let (i, row) = at.row::<H>(k);
+        let V = screw(self.leg.bodies[b].joint, self.X_WB(b), at.p);
+        for &(i, row) in at.rows {
             let power = at.power(row, V.v, V.w);
             let power = if first { -power } else { power };
-            match self.leg.coord::<H>(b).map(|c| self.pivots.place[c]) {
-                Some(Some(j)) if !H::JOINTS.is_empty() => factors[i * n + j] = power,
+            match self.leg.coord(b).map(|c| self.pivots.place[c]) {
                 Some(Some(j)) => factors[i * n + j] += power,
                 Some(None) => {}
                 None => {
@@ -448,11 +325,11 @@ impl<S: Real, H: Shape> LegAt<'_, S, H> {
             for (path, sign) in at.closure.paths.iter().zip([-1.0, 1.0]) {
                 for &b in &path.bodies {
                     let coupled = self.numbers.bodies[b].coupling.iter();
-                    let rate = self.leg.coord::<H>(b).map_or_else(
+                    let rate = self.leg.coord(b).map_or_else(
                         || coupled.fold(S::zero(), |sum, (c, k)| sum + *k * rate(self.leg.local(*c))),
                         rate,
                     );
-                    let V = screw(self.leg.joint::<H>(b), self.X_WB(b), at.p).scale(rate * S::lit(sign));
+                    let V = screw(self.leg.bodies[b].joint, self.X_WB(b), at.p).scale(rate * S::lit(sign));
                     for &(i, row) in at.rows {
                         rhs[i] -= at.power(row, V.v, V.w);
                     }
@@ -465,14 +342,14 @@ impl<S: Real, H: Shape> LegAt<'_, S, H> {
     /// [`LegAt::factor`].
     #[inline(always)]
     pub fn rates(&self, motion: &mut LegMotion<'_, S>) {
-        if H::JOINTS.is_empty() && !self.pivots.free.is_empty() {
+        if !self.pivots.free.is_empty() {
             self.subtract_free(motion.rates, motion.rhs);
         }
         lu_solve(motion.factors, self.rank(), motion.rhs);
         for (i, &c) in self.pivots.cols[..self.rank()].iter().enumerate() {
             motion.rates[c] = motion.rhs[i];
         }
-        for_bodies!(self.leg, b => motion.V_WB[b] = self.body_twist(b, motion));
+        (0..self.leg.bodies.len()).for_each(|b| motion.V_WB[b] = self.body_twist(b, motion));
     }
 
     /// Twist of a body from that of its parent, (5.20): `t_j = t_i (at O_j) + $_j q̇_j`.
@@ -480,23 +357,21 @@ impl<S: Real, H: Shape> LegAt<'_, S, H> {
     fn body_twist(&self, b: usize, motion: &LegMotion<'_, S>) -> Twist<S> {
         let X = self.X_WB(b);
         let along = X.R.z() * self.joint_rate(b, motion.rates);
-        let V = match self.leg.anchor::<H>(b) {
-            // Nobody asks a chain to one point how fast its bodies move, only how they turn.
-            Anchor::Body(p) if !H::JOINTS.is_empty() => motion.V_WB[p],
+        let V = match self.leg.bodies[b].anchor {
             Anchor::Body(p) => motion.V_WB[p].at(X.p - self.X_WB(p).p),
             root => self.roots.twist(root, X.p),
         };
-        match self.leg.joint::<H>(b) {
+        match self.leg.bodies[b].joint {
             JointKind::Revolute => Twist { v: V.v, w: V.w + along },
-            JointKind::Prismatic if H::JOINTS.is_empty() => Twist { v: V.v + along, w: V.w },
-            JointKind::Prismatic | JointKind::Fixed => V,
+            JointKind::Prismatic => Twist { v: V.v + along, w: V.w },
+            JointKind::Fixed => V,
         }
     }
 
     /// Rate of a body's joint, `Σ coefficient · rate`.
     #[inline(always)]
     fn joint_rate(&self, b: usize, rates: &[S]) -> S {
-        if let Some(c) = self.leg.coord::<H>(b) {
+        if let Some(c) = self.leg.coord(b) {
             return rates[c];
         }
         let coupling = &self.numbers.bodies[b].coupling;
@@ -507,22 +382,19 @@ impl<S: Real, H: Shape> LegAt<'_, S, H> {
     /// accelerations while no joint accelerates.
     #[inline(always)]
     pub fn accelerations(&self, motion: &mut LegMotion<'_, S>) {
-        for_bodies!(self.leg, b => motion.A_WB[b] = self.bias(b, motion));
+        (0..self.leg.bodies.len()).for_each(|b| motion.A_WB[b] = self.bias(b, motion));
         let axes = self.axes();
         for c in 0..self.closures() {
             let Some(at) = self.attachment(c, &axes) else { continue };
-            let (V_A, A_A) = self.anchor_motion(at.anchor::<H>(0), at.p, motion);
-            let (V_B, A_B) = self.anchor_motion(at.anchor::<H>(1), at.p, motion);
+            let (V_A, A_A) = self.anchor_motion(at.closure.paths[0].anchor, at.p, motion);
+            let (V_B, A_B) = self.anchor_motion(at.closure.paths[1].anchor, at.p, motion);
             let A = A_A - A_B;
-            for k in 0..at.rows.len() {
-                let (i, row) = at.row::<H>(k);
+            for &(i, row) in at.rows {
                 motion.rhs[i] = at.power(row, A.a, A.alpha);
-                if H::JOINTS.is_empty() {
-                    motion.rhs[i] -= at.velocity_terms(row, V_A, V_B);
-                }
+                motion.rhs[i] -= at.velocity_terms(row, V_A, V_B);
             }
         }
-        if H::JOINTS.is_empty() && !self.pivots.free.is_empty() {
+        if !self.pivots.free.is_empty() {
             self.subtract_free(motion.accels, motion.rhs);
         }
         lu_solve(motion.factors, self.rank(), motion.rhs);
@@ -542,7 +414,7 @@ impl<S: Real, H: Shape> LegAt<'_, S, H> {
             let Some(at) = self.attachment(c, &axes) else { continue };
             let r = at.p - self.roots.frames.X_WE.p;
             for (side, sign) in [1.0, -1.0].into_iter().enumerate() {
-                if at.root::<H>(side) != Anchor::Platform {
+                if at.closure.paths[side].root != Anchor::Platform {
                     continue;
                 }
                 for k in 0..6 {
@@ -577,7 +449,7 @@ impl<S: Real, H: Shape> LegAt<'_, S, H> {
     #[inline(always)]
     fn bias(&self, b: usize, motion: &LegMotion<'_, S>) -> Accel<S> {
         let X = self.X_WB(b);
-        let (mut A, w) = match self.leg.anchor::<H>(b) {
+        let (mut A, w) = match self.leg.bodies[b].anchor {
             Anchor::Body(p) => {
                 let w = motion.V_WB[p].w;
                 (motion.A_WB[p].at(X.p - self.X_WB(p).p, w), w)
@@ -586,7 +458,7 @@ impl<S: Real, H: Shape> LegAt<'_, S, H> {
             root => (self.roots.accel(root, X.p), self.roots.twist(root, X.p).w),
         };
         let along = X.R.z() * self.joint_rate(b, motion.rates);
-        velocity_product(self.leg.joint::<H>(b), w, along, &mut A);
+        velocity_product(self.leg.bodies[b].joint, w, along, &mut A);
         A
     }
 
@@ -594,19 +466,19 @@ impl<S: Real, H: Shape> LegAt<'_, S, H> {
     /// joints add is carried on like a twist.
     #[inline(always)]
     pub fn body_accelerations(&self, motion: &mut LegMotion<'_, S>) {
-        for_bodies!(self.leg, b => self.add_gain(b, motion));
+        (0..self.leg.bodies.len()).for_each(|b| self.add_gain(b, motion));
     }
 
     /// The same for one body.
     #[inline(always)]
     fn add_gain(&self, b: usize, motion: &mut LegMotion<'_, S>) {
         let X = self.X_WB(b);
-        let mut more = match self.leg.anchor::<H>(b) {
+        let mut more = match self.leg.bodies[b].anchor {
             Anchor::Body(p) => motion.gains[p].at(X.p - self.X_WB(p).p),
             _ => Twist::zero(),
         };
         let along = X.R.z() * self.joint_rate(b, motion.accels);
-        match self.leg.joint::<H>(b) {
+        match self.leg.bodies[b].joint {
             JointKind::Revolute => more.w += along,
             JointKind::Prismatic => more.v += along,
             JointKind::Fixed => {}

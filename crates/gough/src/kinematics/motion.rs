@@ -13,9 +13,9 @@ use super::modes::WorkingMode;
 use super::newton;
 use super::positions::{Frames, Positions, pose_bodies};
 use crate::linalg::small::Dense;
-use crate::model::{BodyId, Id, Leg, LegId, LegPivots, Model, Node, PerBody, PerCoord, PerLeg, Shape, ShapeName};
+use crate::model::{BodyId, Id, Leg, LegId, LegPivots, Model, Node, PerBody, PerCoord, PerLeg};
 use crate::scalar::{Lanes, Real, all_nonneg, lane};
-use crate::spatial::{Accel, Pose, Twist, Vec3};
+use crate::spatial::{Accel, Pose, Twist, Vec3, vec3};
 use std::ops::Range;
 
 /// Rates and accelerations of one motion, sized once for a model. What belongs to a leg stands together in every list.
@@ -248,12 +248,12 @@ pub fn move_bodies(
 }
 
 /// Independent components in their places.
+#[inline(always)]
 pub(crate) fn scatter<S: Real>(model: &Model<S>, x: &[S]) -> Twist<S> {
-    let mut all = [S::zero(); 6];
-    for (c, x) in model.topology().platform.independent.iter().zip(x) {
-        all[c.index()] = *x;
-    }
-    Twist::from_array(all)
+    // Read one by one: numbers written one by one and then read together wait for each other.
+    let places = &model.topology().platform.places;
+    let at = |c: usize| places[c].and_then(|k| x.get(k)).copied().unwrap_or_else(S::zero);
+    Twist { v: vec3(at(0), at(1), at(2)), w: vec3(at(3), at(4), at(5)) }
 }
 
 /// A platform some of whose components follow from the closures: `t_p = Ψ_t t_r`, `ṫ_p = Ψ_t ṫ_r + Ψ̇_t t_r`, (7.160).
@@ -323,7 +323,7 @@ fn is_well_founded(model: &Model<f64>, motion: &Motion<f64>) -> bool {
 pub(crate) struct NothingMore;
 
 impl<S: Real> LegStep<S> for NothingMore {
-    fn run<H: Shape>(&mut self, _: &LegAt<'_, S, H>, _: &mut LegMotion<'_, S>) {}
+    fn run(&mut self, _: &LegAt<'_, S>, _: &mut LegMotion<'_, S>) {}
 }
 
 /// Rates and accelerations of the joints of a leg, bodies without the accelerations of the joints, then another step.
@@ -336,7 +336,7 @@ pub(crate) struct Move<'a, S, F> {
 
 impl<S: Real, F: LegStep<S>> LegStep<S> for Move<'_, S, F> {
     #[inline(always)]
-    fn run<H: Shape>(&mut self, at: &LegAt<'_, S, H>, motion: &mut LegMotion<'_, S>) {
+    fn run(&mut self, at: &LegAt<'_, S>, motion: &mut LegMotion<'_, S>) {
         at.factor(motion);
         let n = at.rank();
         for (i, scale) in at.pivots.scales[..n].iter().enumerate() {
@@ -354,7 +354,6 @@ impl<S: Real, F: LegStep<S>> LegStep<S> for Move<'_, S, F> {
 /// One; zero (in a lane) when a leg met a poor pivot.
 pub(crate) fn move_legs<S: Real>(
     model: &Model<S>,
-    shapes: &PerLeg<ShapeName>,
     pos: &mut Positions<S>,
     motion: &mut Motion<S>,
     then: &mut impl LegStep<S>,
@@ -371,7 +370,7 @@ pub(crate) fn move_legs<S: Real>(
         };
         let pivots = &topology.plan.pivots_of_leg[id];
         let memory = LegMemory { leg: topology.structure(leg), numbers, pivots, roots: &roots, pos, motion };
-        memory.run(shapes[id], &mut step);
+        memory.run(&mut step);
     }
     step.good
 }
@@ -400,7 +399,7 @@ fn move_groups(
             pos: legs.part(),
             motion: own.part(),
         };
-        memory.run(group.shape, &mut step);
+        memory.run(&mut step);
     }
     all_nonneg(step.good - Lanes::lit(1.0))
 }

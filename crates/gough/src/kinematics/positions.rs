@@ -1,8 +1,8 @@
 //! What is known of a posture: joint positions, and the poses of the bodies that follow from them.
 
 use crate::model::{
-    Anchor, Any, BodyNumbers, CoordId, Group, JointKind, Leg, LegId, LegStructure, Model, Node, PerBody, PerCoord,
-    PerLeg, Shape, Topology, as_known,
+    Anchor, BodyNumbers, CoordId, Group, JointKind, Leg, LegId, LegStructure, Model, Node, PerBody, PerCoord, PerLeg,
+    Topology,
 };
 use crate::scalar::{Lanes, Real};
 use crate::spatial::{Pose, Turn, Vec3};
@@ -134,19 +134,6 @@ pub struct Frames<'a, S: Real> {
 }
 
 impl<S: Real> LegPositions<'_, S> {
-    /// The same, its lists of joints and bodies as long as the compiler knows them to be.
-    #[inline(always)]
-    pub(super) fn shaped<H: Shape>(&mut self) -> LegPositions<'_, S> {
-        LegPositions {
-            joints: as_known::<H, _>(self.joints, false),
-            X_WB: as_known::<H, _>(self.X_WB, false),
-            margins: self.margins,
-            misses: self.misses,
-            targets: self.targets,
-            chain: self.chain,
-        }
-    }
-
     /// The pose of what an anchor names.
     #[inline]
     pub fn frame(&self, frames: Frames<'_, S>, anchor: Anchor) -> Pose<S> {
@@ -272,13 +259,13 @@ pub fn pose_leg<S: Real>(model: &Model<S>, id: LegId, pos: &mut Positions<S>) {
     let numbers = model.numbers().bodies.slice(leg.bodies);
     let (mut part, frames) = pos.split(leg, (0..0, 0..0));
     for b in 0..numbers.len() {
-        pose_body::<S, Any>(topology.structure(leg), numbers, b, frames, &mut part);
+        pose_body(topology.structure(leg), numbers, b, frames, &mut part);
     }
 }
 
 /// Pose of one body of a leg from that of its parent.
 #[inline(always)]
-pub fn pose_body<S: Real, H: Shape>(
+pub fn pose_body<S: Real>(
     leg: LegStructure<'_>,
     numbers: &[BodyNumbers<S>],
     b: usize,
@@ -286,26 +273,26 @@ pub fn pose_body<S: Real, H: Shape>(
     pos: &mut LegPositions<'_, S>,
 ) {
     let X_PF = &numbers[b].X_PF;
-    let X_WF = match leg.anchor::<H>(b) {
+    let X_WF = match leg.bodies[b].anchor {
         Anchor::World => *X_PF,
         anchor => pos.frame(frames, anchor) * *X_PF,
     };
-    pos.X_WB[b] = match leg.joint::<H>(b) {
+    pos.X_WB[b] = match leg.bodies[b].joint {
         JointKind::Fixed => X_WF,
-        JointKind::Revolute => X_WF.turned(turn::<S, H>(leg, numbers, b, pos.joints)),
-        JointKind::Prismatic => X_WF.slid(slide::<S, H>(leg, numbers, b, pos.joints)),
+        JointKind::Revolute => X_WF.turned(turn(leg, numbers, b, pos.joints)),
+        JointKind::Prismatic => X_WF.slid(slide(leg, numbers, b, pos.joints)),
     };
 }
 
 /// Turn of the joint of a body, coupled or not.
 #[inline(always)]
-pub fn turn<S: Real, H: Shape>(
+pub fn turn<S: Real>(
     leg: LegStructure<'_>,
     numbers: &[BodyNumbers<S>],
     b: usize,
     joints: &[JointPosition<S>],
 ) -> Turn<S> {
-    if let Some(c) = leg.coord::<H>(b) {
+    if let Some(c) = leg.coord(b) {
         return joints[c].turn;
     }
     match leg.bodies[b].coupled.as_slice() {
@@ -316,13 +303,8 @@ pub fn turn<S: Real, H: Shape>(
 }
 
 #[inline(always)]
-fn slide<S: Real, H: Shape>(
-    leg: LegStructure<'_>,
-    numbers: &[BodyNumbers<S>],
-    b: usize,
-    joints: &[JointPosition<S>],
-) -> S {
-    match leg.coord::<H>(b) {
+fn slide<S: Real>(leg: LegStructure<'_>, numbers: &[BodyNumbers<S>], b: usize, joints: &[JointPosition<S>]) -> S {
+    match leg.coord(b) {
         Some(c) => joints[c].value,
         None => coupled_value(leg, numbers, b, joints),
     }

@@ -4,7 +4,6 @@ use super::Model;
 use super::ids::{Id, LegId};
 use super::numbers::{BodyNumbers, JointNumbers};
 use super::plan::{Block, LegPivots};
-use super::shape::ShapeName;
 use super::topology::{Anchor, JointKind, SidePath, Topology};
 use crate::description::ClosureJoint;
 use crate::scalar::{LANES, Lanes, lanes};
@@ -15,8 +14,6 @@ use crate::spatial::Pose;
 pub struct Group {
     /// The legs; a group that is not full repeats the last one in the lanes left over.
     pub legs: Vec<LegId>,
-    /// What the compiler knows of them.
-    pub shape: ShapeName,
     /// Numbers of their bodies, one leg per lane.
     pub bodies: Vec<BodyNumbers<Lanes>>,
     /// Rotors and friction of their coordinates, one leg per lane.
@@ -109,11 +106,8 @@ fn pack(model: &Model<f64>, legs: &[LegId]) -> Group {
         at += 1;
         lanes(std::array::from_fn(|k| numbers[k][at - 1]))
     };
-    let pivots = topology.plan.pivots_of_leg.as_slice().get(legs[0].index());
-    let structure = topology.structure(&topology.legs[legs[0]]);
     Group {
         legs: legs.to_vec(),
-        shape: pivots.map_or(ShapeName::Any, |p| ShapeName::of(structure, p)),
         bodies: bodies(legs[0]).iter().map(|b| b.map(&mut next)).collect(),
         joints: joints(legs[0]).iter().map(|j| j.map(&mut next)).collect(),
         closures: closures(legs[0]).iter().map(|[a, b]| [a.map(&mut next), b.map(&mut next)]).collect(),

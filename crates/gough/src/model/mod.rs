@@ -13,7 +13,6 @@ mod plan;
 mod planner;
 mod point_leg;
 mod recognise;
-mod shape;
 mod topology;
 
 pub use chain::{Edge, Element, Hop, Motion, Path};
@@ -25,7 +24,6 @@ pub use plan::{
     Step,
 };
 pub use point_leg::{Chain, Elbow, Flat, Hold, PointGroup, PointLeg, PointLegs, Strut, Swing};
-pub use shape::{Any, Shape, ShapeName, WithShape, as_known};
 pub use topology::{
     Anchor, Body, Closure, Coord, CoordKind, JointKind, Leg, LegStructure, Node, Platform, Range, SidePath, Topology,
 };
@@ -323,7 +321,8 @@ fn platform(d: &Description, layout: &Layout) -> Platform {
         Coordinates::Some(_) => Coordinate::ALL.into_iter().filter(|c| !independent.contains(c)).collect(),
         _ => Vec::new(),
     };
-    Platform { coordinates, independent, dependent, tool: layout.tool, span: d.platform.span }
+    let places = Coordinate::ALL.map(|c| independent.iter().position(|i| *i == c));
+    Platform { coordinates, independent, places, dependent, tool: layout.tool, span: d.platform.span }
 }
 
 /// The length scale of the file, or how far legs are attached from the platform origin, or the size: lengths between

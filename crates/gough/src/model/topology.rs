@@ -2,7 +2,6 @@
 
 use super::ids::{BodyId, ClosureId, CoordId, Id, Ids, LegId, PerBody, PerClosure, PerCoord, PerLeg};
 use super::plan::Plan;
-use super::shape::Shape;
 use crate::description::{ClosureJoint, Coordinate, Coordinates, Span};
 use crate::scalar::Real;
 use crate::spatial::Turn;
@@ -228,6 +227,8 @@ pub struct Platform {
     pub coordinates: Coordinates,
     /// The independent coordinates, in the order of twists.
     pub independent: Vec<Coordinate>,
+    /// Place of each of the six coordinates among the independent ones.
+    pub places: [Option<usize>; 6],
     /// Those that follow from the closures and change with the posture.
     pub dependent: Vec<Coordinate>,
     /// Body that carries the tool point.
@@ -281,32 +282,10 @@ impl LegStructure<'_> {
         c.index() - self.first_coord
     }
 
-    /// How many bodies it has.
-    #[inline(always)]
-    pub fn size<H: Shape>(&self) -> usize {
-        if H::JOINTS.is_empty() { self.bodies.len() } else { H::JOINTS.len() }
-    }
-
-    /// Joint of a body.
-    #[inline(always)]
-    pub fn joint<H: Shape>(&self, b: usize) -> JointKind {
-        if H::JOINTS.is_empty() { self.bodies[b].joint } else { H::JOINTS[b] }
-    }
-
-    /// What a body stands on.
-    #[inline(always)]
-    pub fn anchor<H: Shape>(&self, b: usize) -> Anchor {
-        match b {
-            _ if H::JOINTS.is_empty() => self.bodies[b].anchor,
-            0 => Anchor::World,
-            _ => Anchor::Body(b - 1),
-        }
-    }
-
     /// Place of a body's own coordinate among those of the leg.
     #[inline(always)]
-    pub fn coord<H: Shape>(&self, b: usize) -> Option<usize> {
-        if H::JOINTS.is_empty() { self.bodies[b].coord.map(|c| self.local(c)) } else { Some(b) }
+    pub fn coord(&self, b: usize) -> Option<usize> {
+        self.bodies[b].coord.map(|c| self.local(c))
     }
 }
 
