@@ -1,9 +1,10 @@
 //! Natural frequencies of NaVARo, from the platform pose.
 
 use criterion::{Criterion, criterion_group, criterion_main};
+use gough::Robot;
 use gough::analysis::map::{Quantity, map};
 use gough::analysis::{FrequencyOf, Region, Span};
-use gough::description::Coordinate;
+use gough::description::{Coordinate, Options};
 use gough::elastodynamics::{Actuators, ElasticModel, ElasticPlan, Vibration, assemble};
 use gough::kinematics::inverse;
 use std::hint::black_box;
@@ -59,5 +60,44 @@ fn maps(c: &mut Criterion) {
     }
 }
 
-criterion_group!(benches, navaro, maps);
+/// NaVARo with other numbers of legs and of elements per link.
+fn grown(legs: usize, elements: usize) -> Robot {
+    let text = gough::robots::text("navaro").expect("shipped");
+    let (head, _) = text.split_once("[legs]").expect("legs");
+    let head = head
+        .replace(", elements = 1", "")
+        .replace("material = \"alu\"", &format!("material = \"alu\", elements = {elements}"))
+        .replace("mode = [\"-\", \"-\", \"-\"]", &format!("mode = {:?}", vec!["-"; legs]));
+    let list = |part: usize| (1..=legs).map(|k| format!("{k}{part}")).collect::<Vec<_>>();
+    let each = (1..=legs).map(|k| format!("{k} = {{ template = \"leg\", gamma = \"pi/2 + 2*pi*{k}/{legs}\" }}\n"));
+    let hold = [list(1), list(2)].concat();
+    let text = format!(
+        "{head}[legs]\n{}[actuation]\nlinks = {:?}\n[elastic]\nhold = {hold:?}\n",
+        each.collect::<String>(),
+        list(1)
+    );
+    Robot::from_toml("grown", &text, &Options::default(), None).unwrap_or_else(|e| panic!("{e}"))
+}
+
+/// Time grows with the number of legs and of elements, and not with its square.
+fn growth(c: &mut Criterion) {
+    let mut group = c.benchmark_group("growth");
+    let legs = [3, 4, 6, 8].map(|n| (format!("lowest five, {n} legs"), n, 1));
+    let elements = [1, 2, 4, 8].map(|n| (format!("lowest five, {n} elements per link"), 3, n));
+    for (name, legs, elements) in legs.into_iter().chain(elements) {
+        let robot = grown(legs, elements);
+        let mut v = Vibration::new(robot.model(), robot.home(), Actuators::Locked).expect("flexible");
+        let poses = gough_bench::poses(&robot, 16);
+        group.bench_function(format!("{name}, {} coordinates", v.modes()), |b| {
+            let mut i = 0;
+            b.iter(|| {
+                i = (i + 1) % poses.len();
+                v.take(black_box(&poses[i]), robot.mode()).expect("in reach");
+                v.lowest(5).expect("solved")[4].hz
+            });
+        });
+    }
+}
+
+criterion_group!(benches, navaro, maps, growth);
 criterion_main!(benches);
