@@ -220,7 +220,7 @@ fn columns_from<S: Real>(
 
 /// A motion along (0 to 2) or about (3 to 5) an axis.
 #[inline]
-fn unit<S: Real>(k: usize) -> Twist<S> {
+pub(super) fn unit<S: Real>(k: usize) -> Twist<S> {
     let mut t = [S::zero(); 6];
     t[k] = S::one();
     Twist::from_array(t)

@@ -93,7 +93,7 @@ fn test(unit: &Unit<'_>) -> String {
         for (found, wanted) in found.iter().zip(list(&unit.outputs, y)) {
             let _ = writeln!(
                 out,
-                "  wanted = {wanted};\n  worst = max([worst; abs({found} - wanted) ./ (1 + abs(wanted))]);"
+                "  wanted = {wanted};\n  assert(all(isfinite({found})));\n  worst = max([worst; abs({found} - wanted) ./ (1 + abs(wanted))]);"
             );
         }
     }
