@@ -48,9 +48,27 @@ pub(super) struct Canon {
     ids: HashMap<Node, Id>,
     /// Numbers met so far, by their bits: those that differ by rounding alone are one number.
     numbers: BTreeSet<u64>,
-    /// Sums inside sums are opened wherever that leaves fewer terms, whoever else uses them.
-    opens: bool,
+    rules: Rules,
     pub outputs: Vec<Value>,
+}
+
+/// Rules that pay for some programs and not for others.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(super) struct Rules {
+    /// Sums inside sums are opened wherever that leaves fewer terms, whoever else uses them.
+    pub opens: bool,
+    /// Sums are opened one level at a time, and into products too, wherever constants cancel.
+    pub cancels: bool,
+    /// The first term of a sum has no factor, so that multiples of a sum are multiples of the same sum.
+    pub monic: bool,
+}
+
+impl Rules {
+    /// Every choice; the first of equally good ones is taken.
+    pub fn all() -> impl Iterator<Item = Self> {
+        let choice = |k: usize| Self { opens: k & 1 == 0, cancels: k & 2 != 0, monic: k & 4 != 0 };
+        (0..8).map(choice)
+    }
 }
 
 /// Units in the last place within which two constants are one.
@@ -82,8 +100,8 @@ fn sum_of(a: f64, b: f64) -> f64 {
 
 impl Canon {
     /// From a traced program.
-    pub fn new(program: &Program, opens: bool) -> Self {
-        let mut canon = Self { opens, ..Self::default() };
+    pub fn new(program: &Program, rules: Rules) -> Self {
+        let mut canon = Self { rules, ..Self::default() };
         let mut values: Vec<Value> = Vec::with_capacity(program.nodes.len());
         let at = |arg: Arg, values: &[Value]| match arg {
             Arg::Num(bits) => Value::number(f64::from_bits(bits)),
@@ -145,7 +163,10 @@ impl Canon {
         let mut terms: Vec<(Option<Id>, f64)> = Vec::with_capacity(values.len());
         values.iter().for_each(|v| add(&mut terms, v.node, v.factor));
         terms.retain(|t| t.1 != 0.0);
-        if self.opens
+        if self.rules.cancels {
+            self.cancel_constants(&mut terms);
+        }
+        if self.rules.opens
             && let Some(fewer) = self.opened(&terms)
         {
             terms = fewer;
@@ -160,8 +181,9 @@ impl Canon {
             [(node, factor)] => Value { factor: *factor, node: *node },
             [first, rest @ ..] => {
                 let common = rest.iter().all(|t| t.1.abs() == first.1.abs());
-                let scale = if common { first.1 } else { first.1.signum() };
-                let terms = terms.iter().map(|(n, k)| (*n, (k / scale).to_bits())).collect();
+                let plain = terms.iter().any(|t| t.0.is_some() && t.1.abs() == 1.0);
+                let scale = if common || (self.rules.monic && !plain) { first.1 } else { first.1.signum() };
+                let terms = terms.iter().map(|(n, k)| (*n, self.settled(k / scale).to_bits())).collect();
                 self.plain(Node::Sum(terms)).times(scale)
             }
         }
@@ -184,6 +206,54 @@ impl Canon {
         }
         plain.retain(|t| t.1 != 0.0);
         (plain.len() < terms.len() || (plain.len() == 2 && terms.len() == 2 && plain != terms)).then_some(plain)
+    }
+
+    /// `(a + c) - c = a`, and `k p (a + c) - k c p = k p a`.
+    fn cancel_constants(&mut self, terms: &mut Vec<(Option<Id>, f64)>) {
+        while let Some(fewer) = self.opened_once(terms).or_else(|| self.opened_in_product(terms)) {
+            *terms = fewer;
+        }
+    }
+
+    /// The terms with one of the sums among them opened, when that leaves fewer.
+    fn opened_once(&self, terms: &[(Option<Id>, f64)]) -> Option<Vec<(Option<Id>, f64)>> {
+        terms.iter().enumerate().find_map(|(i, (node, k))| {
+            let Node::Sum(inner) = &self.nodes[(*node)?] else { return None };
+            let mut list = terms.to_vec();
+            list.remove(i);
+            inner.iter().for_each(|(n, x)| add(&mut list, *n, k * f64::from_bits(*x)));
+            list.retain(|t| t.1 != 0.0);
+            (list.len() < terms.len()).then_some(list)
+        })
+    }
+
+    /// The terms without one that cancels against the constant of a sum in another.
+    fn opened_in_product(&mut self, terms: &[(Option<Id>, f64)]) -> Option<Vec<(Option<Id>, f64)>> {
+        let (i, j, rest, open) = (0..terms.len()).find_map(|i| {
+            let Node::Product(powers) = &self.nodes[terms[i].0?] else { return None };
+            powers.iter().filter(|p| p.1 == 1).find_map(|(sum, _)| {
+                let Node::Sum(inner) = &self.nodes[*sum] else { return None };
+                let c = inner.iter().find(|m| m.0.is_none()).map(|m| f64::from_bits(m.1))?;
+                let rest: Vec<(Id, i32)> = powers.iter().filter(|p| p.0 != *sum).copied().collect();
+                let other = match rest.as_slice() {
+                    [(id, 1)] => *id,
+                    _ => *self.ids.get(&Node::Product(rest.clone()))?,
+                };
+                let cancels = |t: &(Option<Id>, f64)| t.0 == Some(other) && sum_of(t.1, terms[i].1 * c) == 0.0;
+                let j = terms.iter().position(cancels)?;
+                let open: Vec<Value> = inner.iter().filter(|m| m.0.is_some()).map(|m| value(*m)).collect();
+                Some((i, j, rest, open))
+            })
+        })?;
+        let mut powers: Vec<(Value, i32)> =
+            rest.into_iter().map(|(id, e)| (Value { factor: 1.0, node: Some(id) }, e)).collect();
+        powers.push((self.sum(&open), 1));
+        let product = self.product(&powers).times(terms[i].1);
+        let mut list: Vec<(Option<Id>, f64)> =
+            terms.iter().enumerate().filter(|(k, _)| *k != i && *k != j).map(|(_, t)| *t).collect();
+        add(&mut list, product.node, product.factor);
+        list.retain(|t| t.1 != 0.0);
+        Some(list)
     }
 
     /// `k sin² + k cos² = k`.
@@ -359,7 +429,7 @@ impl Canon {
     /// no output needs.
     pub fn flattened(&self) -> Self {
         let uses = self.uses();
-        let mut new = Self { opens: self.opens, ..Self::default() };
+        let mut new = Self { rules: self.rules, ..Self::default() };
         let mut map: Vec<Value> = Vec::with_capacity(self.nodes.len());
         for (id, node) in self.nodes.iter().enumerate() {
             if uses[id] == 0 {

@@ -225,6 +225,17 @@ impl Graph {
         uses
     }
 
+    pub fn is_number(&self, id: Id) -> bool {
+        matches!(self.nodes[id], Node::Number(_))
+    }
+
+    /// The square root of a number, when it is exact and there already.
+    pub fn root_of(&self, id: Id) -> Option<Id> {
+        let root = self.value(id)?.sqrt();
+        let exact = Some(root * root) == self.value(id);
+        self.ids.get(&Node::Number(root.to_bits())).copied().filter(|_| exact)
+    }
+
     /// Whether a node is a leaf: an input or a number.
     pub fn is_leaf(&self, id: Id) -> bool {
         matches!(self.nodes[id], Node::Input(_) | Node::Number(_))

@@ -1,9 +1,10 @@
 //! From a traced program to the graph with fewest operations that the rules here find.
 
-use super::canon::Canon;
+use super::canon::{Canon, Rules};
 use super::graph::{Count, Graph};
 use super::share::share;
 use crate::scalar::Program;
+use rayon::prelude::*;
 
 /// How many operations are left after each stage.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -21,28 +22,30 @@ pub struct Stages {
 /// Nothing is counted beyond this: trees double with every level.
 const MOST: f64 = 1e15;
 
-/// The best of a few orders in which rules are applied: which is best depends on the robot.
+/// The best of a few orders in which rules are applied: which is best depends on the robot. Of equals, the first.
 pub(super) fn optimise(program: &Program) -> Graph {
-    let mut best: Option<Graph> = None;
-    for opens in [true, false] {
-        let canon = Canon::new(program, opens);
-        for flat in [true, false] {
-            let form = if flat { canon.flattened().flattened() } else { canon.clone() };
-            for factor_first in [true, false] {
-                let mut graph = Graph::new(&form);
-                share(&mut graph, factor_first);
-                if best.as_ref().is_none_or(|b| graph.count().operations() < b.count().operations()) {
-                    best = Some(graph);
-                }
-            }
+    let rules: Vec<Rules> = Rules::all().collect();
+    let found: Vec<Graph> = rules.into_par_iter().flat_map_iter(|rules| under(program, rules)).collect();
+    found.into_iter().min_by_key(|graph| graph.count().operations()).unwrap_or_default()
+}
+
+/// Graphs under some rules: nested sums and products opened or not, factors taken out before pairs are shared or after.
+fn under(program: &Program, rules: Rules) -> Vec<Graph> {
+    let canon = Canon::new(program, rules);
+    let mut list = Vec::new();
+    for form in [canon.flattened().flattened(), canon] {
+        for factor_first in [true, false] {
+            let mut graph = Graph::new(&form);
+            share(&mut graph, factor_first);
+            list.push(graph);
         }
     }
-    best.unwrap_or_default()
+    list
 }
 
 /// Operations stage by stage.
 pub(super) fn stages(program: &Program, best: &Graph) -> Stages {
-    let canon = Graph::new(&Canon::new(program, true));
+    let canon = Graph::new(&Canon::new(program, Rules { opens: true, ..Rules::default() }));
     Stages { naive: traced_as_tree(program), simplified: as_tree(&canon), common: canon.count(), shared: best.count() }
 }
 
@@ -158,6 +161,32 @@ mod tests {
         for (found, wanted) in graph.eval(&[0.7, -1.9]).iter().zip(program.eval(&[0.7, -1.9])) {
             assert!((found - wanted).abs() < 1e-15, "{found} {wanted}");
         }
+    }
+
+    #[test]
+    fn constants_cancel_through_sums_and_products() {
+        let lit = Expr::lit;
+        let sum = |x: &[Expr]| x[0] * x[1] + lit(0.2);
+        assert_eq!(operations(|x| vec![sum(x) * x[2], sum(x) - lit(0.2)]), (1, 2));
+        assert_eq!(operations(|x| vec![sum(x), x[2] - lit(5.0) * x[2] * sum(x)]), (1, 3));
+        // Two multiples of one sum.
+        let multiple = |x: &[Expr], k: f64| x[0] * lit(2.0 * k) + x[1] * lit(3.0 * k);
+        assert_eq!(operations(|x| vec![multiple(x, 1.0) * x[2], multiple(x, 2.0) * x[3]]), (1, 5));
+    }
+
+    #[test]
+    fn a_factor_is_shared_with_its_square() {
+        let (half, quarter) = (Expr::lit(0.5), Expr::lit(0.25));
+        let products = |x: &[Expr]| vec![half * x[0] * x[1], half * x[0] * x[2], quarter * x[0] * x[0]];
+        assert_eq!(operations(products), (0, 4));
+    }
+
+    #[test]
+    fn pairs_that_break_others_apart_wait() {
+        let half = Expr::lit(0.5);
+        // Halves of b and of c serve twice each; half of a would serve twice, and neither of them.
+        let others = |x: &[Expr]| [(x[0], x[1]), (x[3], x[1]), (x[0], x[2]), (x[3].sqrt(), x[2])];
+        assert_eq!(operations(|x| others(x).map(|(p, q)| half * p * q).to_vec()), (0, 6));
     }
 
     #[test]

@@ -125,11 +125,32 @@ fn factors_now(graph: &Graph, id: Id, uses: &[usize]) -> Vec<Id> {
     if id < uses.len() { factors(graph, id, uses) } else { vec![id] }
 }
 
+/// The pair that most of the long lists have, a short list counting where it is the pair itself. Of several such pairs, the one
+/// that breaks fewest others apart.
+fn best_pair<P: Ord + Copy>(long: &[Vec<P>], short: &[P], meet: impl Fn(&P, &P) -> bool) -> Option<P> {
+    let mut counts: BTreeMap<P, usize> = BTreeMap::new();
+    long.iter().flatten().for_each(|p| *counts.entry(*p).or_default() += 1);
+    for pair in short {
+        counts.entry(*pair).and_modify(|n| *n += 1);
+    }
+    counts.retain(|_, n| *n > 1);
+    let most = counts.values().max().copied()?;
+    let mut broken: BTreeMap<P, usize> = counts.iter().filter(|c| *c.1 == most).map(|(p, _)| (*p, 0)).collect();
+    for pairs in long {
+        let pairs: Vec<P> = pairs.iter().filter(|p| counts.contains_key(p)).copied().collect();
+        for p in &pairs {
+            if let Some(broken) = broken.get_mut(p) {
+                *broken += pairs.iter().filter(|q| meet(p, q)).count();
+            }
+        }
+    }
+    broken.into_iter().min_by_key(|(p, n)| (*n, *p)).map(|(p, _)| p)
+}
+
 /// The pair of factors that most products have becomes a product of its own, again and again.
 fn share_products(graph: &mut Graph) {
     loop {
         let uses = graph.uses();
-        let mut counts: BTreeMap<(Id, Id), usize> = BTreeMap::new();
         let lists: Vec<(Id, Vec<Id>)> = (0..graph.nodes.len())
             .filter(|id| uses[*id] > 0)
             .filter_map(|id| match &graph.nodes[id] {
@@ -137,34 +158,28 @@ fn share_products(graph: &mut Graph) {
                 _ => None,
             })
             .collect();
-        for (_, list) in lists.iter().filter(|(_, list)| list.len() > 2) {
-            let mut pairs: Vec<(Id, Id)> = Vec::new();
-            for i in 0..list.len() {
-                for j in i + 1..list.len() {
-                    pairs.push((list[i], list[j]));
-                }
-            }
-            pairs.sort_unstable();
-            pairs.dedup();
-            pairs.into_iter().for_each(|p| *counts.entry(p).or_default() += 1);
-        }
-        // A product that is just the pair is there already: one more place that has it is worth it.
-        for (_, list) in lists.iter().filter(|(_, list)| list.len() == 2) {
-            counts.entry((list[0], list[1])).and_modify(|n| *n += 1);
-        }
-        let best = counts.into_iter().filter(|c| c.1 > 1).max_by_key(|(p, n)| (*n, std::cmp::Reverse(*p)));
-        let Some(((a, b), _)) = best else { return };
+        let (short, long): (Vec<&Vec<Id>>, Vec<&Vec<Id>>) = lists.iter().map(|l| &l.1).partition(|l| l.len() < 3);
+        let long: Vec<Vec<(Id, Id)>> = long.into_iter().map(|list| factor_pairs(graph, list)).collect();
+        let short: Vec<(Id, Id)> = short.into_iter().map(|list| (list[0], list[1])).collect();
+        let meet = |p: &(Id, Id), q: &(Id, Id)| [p.0, p.1].iter().any(|f| [q.0, q.1].contains(f));
+        let Some((a, b)) = best_pair(&long, &short, meet) else { return };
         let pair = graph.product(vec![a, b]);
         let mut shorter = false;
         for (id, mut list) in lists {
             if id == pair || list.len() < 3 {
                 continue;
             }
-            let Some(i) = list.iter().position(|f| *f == a) else { continue };
-            let Some(j) = list.iter().rposition(|f| *f == b).filter(|j| *j != i) else { continue };
-            list.remove(i.max(j));
-            list.remove(i.min(j));
-            list.push(pair);
+            if squared(graph, &list) == Some((a, b)) {
+                let x = if graph.is_number(a) { b } else { a };
+                list.retain(|f| *f != x && !graph.is_number(*f));
+                list.extend([pair, pair]);
+            } else {
+                let Some(i) = list.iter().position(|f| *f == a) else { continue };
+                let Some(j) = list.iter().rposition(|f| *f == b).filter(|j| *j != i) else { continue };
+                list.remove(i.max(j));
+                list.remove(i.min(j));
+                list.push(pair);
+            }
             list.sort_unstable();
             graph.replace(id, Node::Product(list));
             shorter = true;
@@ -175,11 +190,29 @@ fn share_products(graph: &mut Graph) {
     }
 }
 
+/// Pairs of factors of a product.
+fn factor_pairs(graph: &Graph, list: &[Id]) -> Vec<(Id, Id)> {
+    let mut pairs: Vec<(Id, Id)> =
+        (0..list.len()).flat_map(|i| (i + 1..list.len()).map(move |j| (list[i], list[j]))).collect();
+    pairs.extend(squared(graph, list));
+    pairs.sort_unstable();
+    pairs.dedup();
+    pairs
+}
+
+/// `k² x x ..` is `(k x)² ..`: the pair `k`, `x`, where the number `k` is there already.
+fn squared(graph: &Graph, list: &[Id]) -> Option<(Id, Id)> {
+    let (numbers, rest): (Vec<Id>, Vec<Id>) = list.iter().partition(|f| graph.is_number(**f));
+    let &[square] = numbers.as_slice() else { return None };
+    let x = rest.windows(2).find(|w| w[0] == w[1] && rest.iter().filter(|f| **f == w[0]).count() == 2)?[0];
+    let k = graph.root_of(square)?;
+    Some((k.min(x), k.max(x)))
+}
+
 /// The same for pairs of terms of sums, up to a common sign.
 fn share_sums(graph: &mut Graph) {
     loop {
         let uses = graph.uses();
-        let mut counts: BTreeMap<(Id, Id, bool), usize> = BTreeMap::new();
         let lists: Vec<(Id, Vec<Signed>)> = (0..graph.nodes.len())
             .filter(|id| uses[*id] > 0)
             .filter_map(|id| match &graph.nodes[id] {
@@ -187,18 +220,12 @@ fn share_sums(graph: &mut Graph) {
                 _ => None,
             })
             .collect();
-        for (_, list) in lists.iter().filter(|(_, list)| list.len() > 2) {
-            for i in 0..list.len() {
-                for j in (i + 1..list.len()).filter(|j| list[*j].node != list[i].node) {
-                    *counts.entry((list[i].node, list[j].node, list[i].minus != list[j].minus)).or_default() += 1;
-                }
-            }
-        }
-        for (_, list) in lists.iter().filter(|(_, list)| list.len() == 2) {
-            counts.entry((list[0].node, list[1].node, list[0].minus != list[1].minus)).and_modify(|n| *n += 1);
-        }
-        let best = counts.into_iter().filter(|c| c.1 > 1).max_by_key(|(p, n)| (*n, std::cmp::Reverse(*p)));
-        let Some(((a, b, differ), _)) = best else { return };
+        let (short, long): (Vec<&Vec<Signed>>, Vec<&Vec<Signed>>) =
+            lists.iter().map(|l| &l.1).partition(|l| l.len() < 3);
+        let long: Vec<Vec<(Id, Id, bool)>> = long.into_iter().map(|list| term_pairs(list)).collect();
+        let short: Vec<(Id, Id, bool)> = short.into_iter().flat_map(|list| term_pairs(list)).collect();
+        let meet = |p: &(Id, Id, bool), q: &(Id, Id, bool)| [p.0, p.1].iter().any(|t| [q.0, q.1].contains(t));
+        let Some((a, b, differ)) = best_pair(&long, &short, meet) else { return };
         let pair = graph.sum(vec![Signed { node: a, minus: false }, Signed { node: b, minus: differ }]);
         let mut shorter = false;
         for (id, mut list) in lists {
@@ -222,4 +249,11 @@ fn share_sums(graph: &mut Graph) {
             return;
         }
     }
+}
+
+/// Pairs of different terms of a sum, and whether their signs differ.
+fn term_pairs(list: &[Signed]) -> Vec<(Id, Id, bool)> {
+    let pair = |i: usize, j: usize| (list[i].node, list[j].node, list[i].minus != list[j].minus);
+    let later = |i: usize| (i + 1..list.len()).filter(move |j| list[*j].node != list[i].node);
+    (0..list.len()).flat_map(|i| later(i).map(move |j| pair(i, j))).collect()
 }

@@ -6,7 +6,7 @@
 //!
 //! The literature adds up the matrices of the cut robot and multiplies them by the closing matrix, (11.26)-(11.27). Here the
 //! loops are closed before anything is multiplied: the far node of an eliminated element moves with what it closes on, and
-//! forms go from each frame to the one that carries it ([`form`]). The matrices are the same.
+//! forms go from each frame to the one that carries it. The matrices are the same.
 
 mod form;
 
