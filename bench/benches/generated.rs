@@ -5,7 +5,12 @@
 use gough::Robot;
 use gough::codegen::{Generated, Language, ModelKind, Options, generate};
 use gough::dynamics::Dynamics;
+use gough::dynamics::drives::{Drives, Freedoms};
+use gough::dynamics::points::{AtPoints, PlatformMotion};
+use gough::dynamics::reduction::Efforts;
 use gough::elastodynamics::Vibration;
+use gough::linalg::small::PivotOrder;
+use gough::spatial::{Accel, Twist};
 use gough_bench::rigid::{State, states};
 use std::fmt::Write as _;
 use std::hint::black_box;
@@ -36,7 +41,7 @@ fn main() -> ExitCode {
         }
         heading.take().into_iter().for_each(|text| println!("{text}"));
         match measured(name, model) {
-            Ok(row) => println!("{title:40} {row}"),
+            Ok(rows) => println!("{title}{rows}"),
             Err(why) => {
                 eprintln!("{title}: {why}");
                 return ExitCode::FAILURE;
@@ -51,20 +56,24 @@ fn measured(name: &str, model: ModelKind) -> Result<String, String> {
     let robot = gough::robots::load(name).ok_or("not shipped")?.map_err(|e| e.to_string())?;
     let states = states(&robot, STATES);
     let code = generate(&robot, &Options::new(model, Language::C)).map_err(|e| e.to_string())?;
-    let mut library = Library::new(&robot, model)?;
-    let mut generated = Program::start(&code, states.len())?;
-    let error = disagreement(&code, &mut library, &mut generated, &states)?;
-    let (mut ours, mut theirs) = (Vec::new(), Vec::new());
-    for _ in 0..TURNS {
-        ours.push(library.turn(&states)?);
-        theirs.push(generated.turn()?);
+    let mut text = String::new();
+    for (way, mut library) in Library::all(&robot, model)? {
+        let mut generated = Program::start(&code, states.len())?;
+        let error = disagreement(&code, &mut library, &mut generated, &states)?;
+        let (mut ours, mut theirs) = (Vec::new(), Vec::new());
+        for _ in 0..TURNS {
+            ours.push(library.turn(&states)?);
+            theirs.push(generated.turn()?);
+        }
+        let [(best, median), (best_C, median_C)] = [ours, theirs].map(best_and_median);
+        let _ = write!(
+            text,
+            "\n  {way:30} C {best_C:6.0} {median_C:6.0}   library {best:6.0} {median:6.0}   ratio {:.2} {:.2}   apart {error:.0e}",
+            best / best_C,
+            median / median_C
+        );
     }
-    let [(best, median), (best_C, median_C)] = [ours, theirs].map(best_and_median);
-    Ok(format!(
-        "C {best_C:6.0} {median_C:6.0}   library {best:6.0} {median:6.0}   ratio {:.2} {:.2}   apart {error:.0e}",
-        best / best_C,
-        median / median_C
-    ))
+    Ok(text)
 }
 
 fn best_and_median(mut turns: Vec<f64>) -> (f64, f64) {
@@ -96,29 +105,73 @@ fn disagreement(
 
 /// The library's way, memory kept from call to call.
 enum Library<'a> {
-    Rigid(&'a Robot, ModelKind, Box<Dynamics>),
+    /// With legs side by side in lanes.
+    Lanes(&'a Robot, ModelKind, Box<Dynamics>),
+    /// Inverse dynamics on `f64`, leg after leg.
+    Plain(&'a Robot, Box<Plain>),
     Flexible(&'a Robot, Box<Vibration<'a>>),
 }
 
-impl<'a> Library<'a> {
-    fn new(robot: &'a Robot, model: ModelKind) -> Result<Self, String> {
-        if model != ModelKind::MassStiffness {
-            return Ok(Self::Rigid(robot, model, Box::new(Dynamics::new(robot.model()))));
+struct Plain {
+    legs: AtPoints<f64>,
+    efforts: Efforts<f64>,
+    drives: Drives<f64>,
+    order: PivotOrder,
+}
+
+impl Plain {
+    fn new(robot: &Robot) -> Option<Self> {
+        let model = robot.model();
+        let n = model.topology().platform.independent.len();
+        let (legs, order) = (AtPoints::new(model)?, PivotOrder::natural(n));
+        Some(Self { legs, efforts: Efforts::new(model), drives: Drives::new(model), order })
+    }
+
+    /// Of a platform with all six components.
+    fn inverse(&mut self, robot: &Robot, s: &State) -> Option<&[f64]> {
+        let model = robot.model();
+        let six = |x: &[f64]| Some(Twist::from_array(x.try_into().ok()?));
+        let A = six(&s.td_r)?;
+        let platform = PlatformMotion { X: s.pose, V: six(&s.t_r)?, A: Accel { a: A.v, alpha: A.w } };
+        let margin = self.legs.reduce(model.numbers(), &platform, robot.mode(), None, &mut self.efforts);
+        self.drives.project(&self.efforts, &Freedoms::new(model, None));
+        self.drives.solve(&self.order);
+        if !self.drives.is_well_founded() {
+            self.order = self.drives.order()?;
+            self.drives.solve(&self.order);
         }
-        let actuators = Options::new(model, Language::C).actuators;
-        let memory = Vibration::new(robot.model(), robot.home(), actuators).map_err(|e| e.to_string())?;
-        Ok(Self::Flexible(robot, Box::new(memory)))
+        (margin >= 0.0).then_some(&self.drives.efforts)
+    }
+}
+
+impl<'a> Library<'a> {
+    /// The ways there are.
+    fn all(robot: &'a Robot, model: ModelKind) -> Result<Vec<(&'static str, Self)>, String> {
+        if model == ModelKind::MassStiffness {
+            let actuators = Options::new(model, Language::C).actuators;
+            let memory = Vibration::new(robot.model(), robot.home(), actuators).map_err(|e| e.to_string())?;
+            return Ok(vec![("f64", Self::Flexible(robot, Box::new(memory)))]);
+        }
+        let lanes = Self::Lanes(robot, model, Box::new(Dynamics::new(robot.model())));
+        let mut ways = vec![("legs side by side in lanes", lanes)];
+        if model == ModelKind::Idm
+            && let Some(plain) = Plain::new(robot)
+        {
+            ways.push(("f64, leg after leg", Self::Plain(robot, Box::new(plain))));
+        }
+        Ok(ways)
     }
 
     fn call(&mut self, s: &State) -> Result<&[f64], String> {
         match self {
-            Self::Rigid(robot, ModelKind::Idm, memory) => {
+            Self::Lanes(robot, ModelKind::Idm, memory) => {
                 memory.inverse(robot.model(), &s.pose, robot.mode(), &s.t_r, &s.td_r, None).map_err(|e| e.to_string())
             }
-            Self::Rigid(robot, _, memory) => {
+            Self::Lanes(robot, _, memory) => {
                 let done = memory.direct(robot.model(), &s.pose, robot.mode(), &s.t_r, &s.other_efforts, None);
                 done.map_err(|e| e.to_string())
             }
+            Self::Plain(robot, memory) => memory.inverse(robot, s).ok_or_else(|| "no answer on f64".to_owned()),
             Self::Flexible(robot, memory) => {
                 memory.take(&s.pose, robot.mode()).map_err(|e| e.to_string())?;
                 Ok(&[])

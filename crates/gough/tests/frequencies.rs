@@ -532,6 +532,11 @@ fn free_drives_leave_one_free_motion_per_degree_of_freedom() {
 
 /// A hexapod whose platform is a modal body of seven nodes and three modes, with their generalised stiffness.
 fn flexible_platform(stiffness: f64) -> Robot {
+    modal_platform(stiffness, 1.0, &[])
+}
+
+/// The same; its masses follow the last mode by a factor, and the text of the robot has changes.
+fn modal_platform(stiffness: f64, followed: f64, changes: &[(&str, &str)]) -> Robot {
     let vertex = |k: usize| {
         let (s, c) = (f64::from(u8::try_from(k).unwrap()) * PI / 3.0 - 2.0 * PI / 3.0).sin_cos();
         [0.5 * c, 0.5 * s, 0.0]
@@ -549,7 +554,8 @@ fn flexible_platform(stiffness: f64) -> Robot {
     };
     let modes: Vec<Value> = (0..3)
         .map(|m| {
-            let shape: Vec<[f64; 3]> = nodes.iter().map(|p| field(m, p).0).collect();
+            let k = if m == 2 { followed } else { 1.0 };
+            let shape: Vec<[f64; 3]> = nodes.iter().map(|p| field(m, p).0.map(|x| k * x)).collect();
             serde_json::json!({ "stiffness": stiffness * (1.0 + m as f64), "displacement": shape })
         })
         .collect();
@@ -568,9 +574,85 @@ fn flexible_platform(stiffness: f64) -> Robot {
     let side = "frame = { rpy = [0, 0, \"angle\"] }, point = [\"rp\", 0, 0]";
     assert!(text.contains(side) && text.contains("drive = { rotor"));
     text = text.replace(side, "point = \"p{leg}\"").replace("drive = { rotor", "drive = { stiffness = 3e6, rotor");
+    for (from, to) in changes {
+        assert!(text.contains(from), "no `{from}`");
+        text = text.replace(from, to);
+    }
     let files = |_: &str| Ok(json.clone());
     let options = Options { files: &files, ..Options::default() };
     Robot::from_toml("flexible-platform", &text, &options, None).unwrap_or_else(|e| panic!("{e}"))
+}
+
+/// On legs without mass a mode that moves the points but no mass has stiffness alone: it is told and condensed, and what is left are
+/// the frequencies that ever less mass in it falls to.
+#[test]
+fn a_mode_without_mass_is_told_and_condensed() {
+    let light = [
+        (", mass = 3.176, inertia = { at = \"origin\", zz = 5.11 }", ""),
+        (
+            ", mass = 30.176, first_moment = [4.29, -12.628, 0], inertia = { at = \"origin\", xx = 4.823, yy = 0.945, zz = 5.11, xy = 0.215 }",
+            "",
+        ),
+        (
+            ", mass = 5.39, first_moment = [0, 0, -3.018], inertia = { at = \"origin\", xx = 1.068, yy = 1.068, zz = 0.0234 }",
+            "",
+        ),
+        (", rotor_inertia = 45.89", ""),
+    ];
+    let found = |followed: f64| {
+        let robot = modal_platform(4e4, followed, &light);
+        let mut v = Vibration::new(robot.model(), robot.home(), Actuators::Elastic).unwrap();
+        let hz: Vec<f64> = v.all().unwrap().iter().map(|f| f.hz).collect();
+        (hz, v.massless())
+    };
+    let (none, massless) = found(0.0);
+    assert!(none.len() == 8 && massless.len() == 1, "{none:?} {massless:?}");
+    let (little, other) = found(1e-5);
+    assert!(little.len() == 9 && other.is_empty(), "{little:?} {other:?}");
+    close(&little[..8], &none, 1e-4, "a mode with little mass");
+    assert!(little[8] > 100.0 * none[7], "{little:?}");
+    assert!((found(1e-4).0[0] - none[0]).abs() > 2.0 * (little[0] - none[0]).abs(), "falls with the mass");
+}
+
+/// A point mass on struts without mass: of three motions in the plane one has no mass, and the two frequencies are those of the
+/// point on what the drives leave when the platform may turn as it likes.
+#[test]
+fn a_point_mass_has_no_frequency_about_itself() {
+    let text = gough::robots::text("3-rpr").unwrap();
+    let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
+    for line in &mut lines {
+        if let Some(k) = line.find(", mass = ").filter(|_| line.contains("joint = ")) {
+            let end = line.rfind('}').unwrap();
+            line.replace_range(k..end, " ");
+        }
+    }
+    let text = lines
+        .join("\n")
+        .replace("com = [0.01, -0.02, 0]\n", "")
+        .replace("drive = { rotor_inertia = 0.8 }", "drive = { stiffness = 1e5 }");
+    let platform = "inertia = { at = \"com\", xx = 0.01, yy = 0.01, zz = 0.02 }\n";
+    assert!(text.contains(platform) && text.contains("stiffness = 1e5"));
+    let found = |zz: f64| {
+        let inertia = if zz > 0.0 {
+            format!("inertia = {{ at = \"com\", xx = {zz:e}, yy = {zz:e}, zz = {zz:e} }}\n")
+        } else {
+            String::new()
+        };
+        let robot = compile("point", &text.replace(platform, &inertia));
+        let mut v = Vibration::new(robot.model(), robot.home(), Actuators::Elastic).unwrap();
+        let shares: Vec<f64> = {
+            v.all_modes().unwrap();
+            (0..v.frequencies().len()).map(|k| v.vector(k).iter().map(|x| x * x).sum::<f64>()).collect()
+        };
+        assert!(shares.iter().all(|x| x.is_finite() && *x > 0.0));
+        let lowest = v.lowest(1).unwrap().len();
+        (v.all().unwrap().iter().map(|f| f.hz).collect::<Vec<f64>>(), v.massless().len(), lowest)
+    };
+    let (point, massless, lowest) = found(0.0);
+    assert!(point.len() == 2 && massless == 1 && lowest == 1, "{point:?} {massless} {lowest}");
+    let (small, none, _) = found(1e-9);
+    assert!(small.len() == 3 && none == 0, "{small:?}");
+    close(&small[..2], &point, 1e-5, "a small body");
 }
 
 #[test]

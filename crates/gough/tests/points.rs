@@ -5,10 +5,13 @@ mod common;
 
 use common::{compile, random, random_pose, robot, text};
 use gough::Robot;
+use gough::dynamics::points::{AtPoints, PlatformMotion};
+use gough::dynamics::reduction::Efforts;
 use gough::dynamics::{Conditions, Dynamics, Sign, direct_dynamics_under, inverse_dynamics};
 use gough::kinematics::inverse;
-use gough::model::Node;
-use gough::spatial::Wrench;
+use gough::model::{Model, Node};
+use gough::scalar::{Dual, Real, lane, lanes, trace};
+use gough::spatial::{Accel, Pose, Rotation, Twist, Vec3, Wrench};
 use rand::RngExt;
 
 /// Elbows, struts in the plane and struts in space, as shipped and with every number different from zero.
@@ -101,4 +104,52 @@ fn closed_forms_keep_to_the_ranges_of_joints() {
         }
     }
     assert!(refused > 10 && answered > 10, "{refused} {answered}");
+}
+
+/// `h` and the rows of `J_inv` for a pose, a twist and an acceleration given as 24 numbers.
+fn reduced<S: Real>(robot: &Robot, x: &[S]) -> Vec<S> {
+    let model: Model<S> = robot.model().cast();
+    let legs = AtPoints::new(robot.model()).expect("closed forms");
+    let v = |k: usize| Vec3::new(x[k], x[k + 1], x[k + 2]);
+    let platform = PlatformMotion {
+        X: Pose { R: Rotation::from_columns(v(3), v(6), v(9)), p: v(0) },
+        V: Twist { v: v(12), w: v(15) },
+        A: Accel { a: v(18), alpha: v(21) },
+    };
+    let mut efforts = Efforts::new(&model);
+    let margin = legs.reduce(model.numbers(), &platform, robot.mode(), Some(Sign::Smooth(0.1)), &mut efforts);
+    let rows = efforts.J_inv.iter().flat_map(|w| w.to_array());
+    efforts.h.to_array().into_iter().chain(rows).chain([margin]).collect()
+}
+
+/// The same source on `f64`, in lanes, on dual numbers and on symbols.
+#[test]
+fn closed_forms_run_on_four_numbers() {
+    let mut random = random(89);
+    for robot in robots() {
+        let n = robot.model().topology().platform.independent.clone();
+        let home = robot.home().pose();
+        let mut x: Vec<f64> = home.p.iter().chain(home.R.0.iter()).copied().collect();
+        x.resize(24, 0.0);
+        n.iter().for_each(|c| x[12 + c.index()] = random.random_range(-1.0..1.0));
+        n.iter().for_each(|c| x[18 + c.index()] = random.random_range(-1.0..1.0));
+        let wanted = reduced(&robot, &x);
+        let names: Vec<String> = (0..24).map(|k| format!("x{k}")).collect();
+        let symbols = trace(&names, |x| reduced(&robot, x)).eval(&x);
+        assert!(worst(&symbols, &wanted) < 1e-12, "{}", robot.name());
+        let in_lanes = reduced(&robot, &x.iter().map(|x| lanes([*x, 0.5, *x, 1.0])).collect::<Vec<_>>());
+        let found: Vec<f64> = in_lanes.iter().map(|y| lane(*y, 2)).collect();
+        assert!(worst(&found, &wanted) < 1e-12, "{}", robot.name());
+        for k in [0, 1, 12, 13, 18] {
+            let along = |h: f64| {
+                reduced(&robot, &x.iter().enumerate().map(|(i, x)| if i == k { x + h } else { *x }).collect::<Vec<_>>())
+            };
+            let h = 1e-6;
+            let slope: Vec<f64> = along(h).iter().zip(along(-h)).map(|(a, b)| (a - b) / (2.0 * h)).collect();
+            let dual: Vec<Dual> =
+                x.iter().enumerate().map(|(i, x)| Dual::new(*x, f64::from(u8::from(i == k)))).collect();
+            let found: Vec<f64> = reduced(&robot, &dual).iter().map(|y| y.eps).collect();
+            assert!(worst(&found, &slope) < 1e-6, "{} by {k}", robot.name());
+        }
+    }
 }

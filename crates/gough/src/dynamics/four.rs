@@ -3,7 +3,7 @@
 use super::drives::{Drives, Freedoms};
 use super::inertia::legs_are_simple;
 use super::newton_euler::{Sign, needed};
-use super::points::{PlatformMotion, needed_in_plane};
+use super::points::{AtPoints, PlatformMotion};
 use super::reduction::{Efforts, LegReduction};
 use super::state::Dynamics;
 use crate::kinematics::geometry::solve_legs;
@@ -12,7 +12,7 @@ use crate::kinematics::motion::{Motion, move_legs, scatter};
 use crate::kinematics::platform::check_pose;
 use crate::kinematics::{Positions, SolveError, WorkingMode};
 use crate::linalg::small::PivotOrder;
-use crate::model::{LegId, Model, PointLeg, PointLegs, Topology};
+use crate::model::{LegId, Model};
 use crate::scalar::{LANES, Lanes, Real, lane, lanes};
 use crate::spatial::{Accel, Pose, Vec3};
 
@@ -46,21 +46,9 @@ struct InLanes {
     drives: Drives<Lanes>,
     legs: Vec<OneLeg>,
     /// The legs in closed form, when there is one.
-    points: Option<InPoints>,
+    points: Option<AtPoints<Lanes>>,
     t_r: Vec<Lanes>,
     td_r: Vec<Lanes>,
-}
-
-/// Legs in closed form.
-#[derive(Clone, Debug)]
-struct InPoints {
-    planar: bool,
-    zz: Lanes,
-    legs: Vec<PointLeg<Lanes>>,
-    /// Where the sign of each leg stands in a working mode, when it has one.
-    signs: Vec<Option<usize>>,
-    /// Drives of each leg: joint, and place among those of the robot.
-    drives: Vec<Vec<(usize, usize)>>,
 }
 
 /// Memory of a leg, and places of its drives among those of the robot.
@@ -136,7 +124,7 @@ impl InLanes {
             efforts: Efforts::new(&four),
             drives: Drives::new(&four),
             legs: topology.legs.ids().map(leg).collect(),
-            points: model.point_legs().map(|legs| InPoints::new(topology, legs)),
+            points: AtPoints::new(model),
             t_r: vec![Lanes::lit(0.0); n],
             td_r: vec![Lanes::lit(0.0); n],
             model: four,
@@ -180,9 +168,11 @@ impl InLanes {
         if !self.take(model, states) {
             return zero;
         }
-        let answered = self.reduce_points(mode, friction);
-        let Self { model: four, pos, motion, efforts, drives, legs, .. } = self;
-        if let Some(good) = answered {
+        let Self { model: four, pos, motion, efforts, drives, legs, points, .. } = self;
+        if let Some(points) = points {
+            let platform = PlatformMotion { X: pos.X_WE, V: motion.V_WE, A: motion.A_WE };
+            let margin = points.reduce(four.numbers(), &platform, mode, friction, efforts);
+            let good = margin.where_nonneg(Lanes::lit(1.0), zero);
             drives.project(efforts, &Freedoms::new(four, None));
             drives.solve(order);
             return good * drives.well_founded() * finite(&drives.efforts);
@@ -196,43 +186,6 @@ impl InLanes {
         drives.project(efforts, &Freedoms::of(four, motion));
         drives.solve(order);
         reached * regular * drives.well_founded() * finite(&drives.efforts)
-    }
-
-    /// What legs in closed form do to the platform; one in lanes that have an answer, zero in the others.
-    fn reduce_points(&mut self, mode: &WorkingMode, friction: Option<Sign>) -> Option<Lanes> {
-        let points = self.points.as_ref()?;
-        let (zero, one) = (Lanes::lit(0.0), Lanes::lit(1.0));
-        let platform = PlatformMotion { X: self.pos.X_WE, V: self.motion.V_WE, A: self.motion.A_WE };
-        let numbers = self.model.numbers();
-        let mut h = if points.planar {
-            needed_in_plane(&numbers.platform, points.zz, &platform, numbers.gravity)
-        } else {
-            needed(&numbers.platform, &platform.X, platform.V.w, platform.A, numbers.gravity)
-        };
-        let mut good = one;
-        for ((leg, sign), drives) in points.legs.iter().zip(&points.signs).zip(&points.drives) {
-            let sign = sign.map_or(one, |k| Lanes::lit(mode.signs()[k]));
-            let on = leg.reduce(&platform, sign, friction);
-            good = on.margin.where_nonneg(good, zero);
-            h = h + on.h;
-            for (joint, drive) in drives {
-                self.efforts.J_inv[*drive] = on.rows[*joint];
-            }
-        }
-        self.efforts.h = h - self.efforts.load;
-        Some(good)
-    }
-}
-
-impl InPoints {
-    fn new(topology: &Topology, legs: &PointLegs) -> Self {
-        Self {
-            planar: legs.planar,
-            zz: Lanes::lit(legs.zz),
-            legs: legs.legs.iter().map(|l| l.map(&mut Lanes::lit)).collect(),
-            signs: topology.legs.values().map(|l| (!l.roots.is_empty()).then_some(l.roots.start)).collect(),
-            drives: topology.legs.ids().map(|id| topology.drives_of(id)).collect(),
-        }
     }
 }
 

@@ -3,9 +3,10 @@
 //! With as many joints as the room has dimensions, the rates of the joints are the velocity of the point in a basis of its
 //! own, (5.5), whose dual is the force in the point that each unit effort gives. No matrix is factored.
 
-use super::newton_euler::Sign;
-use crate::kinematics::JointPosition;
-use crate::model::{Chain, Elbow, Flat, Hold, PointLeg, Strut, Swing};
+use super::newton_euler::{Sign, needed};
+use super::reduction::Efforts;
+use crate::kinematics::{JointPosition, WorkingMode};
+use crate::model::{Chain, Elbow, Flat, Hold, Model, Numbers, PointLeg, Strut, Swing};
 use crate::scalar::Real;
 use crate::spatial::{Accel, Inertia, Pose, Rotation, Turn, Twist, Vec3, Wrench, cross, dot, vec3};
 
@@ -185,6 +186,62 @@ impl<S: Real> PointLeg<S> {
         let p = std::array::from_fn(|i| X.p[i] + r[i] - o[i]);
         let R = &self.base.R;
         Point { p: seen(R, &p), v: seen(R, &v), a: seen(R, &a), g: first(self.gravity) }
+    }
+}
+
+/// All legs of a robot in closed form, one after the other, in any scalar.
+#[derive(Clone, Debug)]
+pub struct AtPoints<S: Real> {
+    planar: bool,
+    zz: S,
+    legs: Vec<PointLeg<S>>,
+    /// Where the sign of each leg stands in a working mode, when it has one.
+    signs: Vec<Option<usize>>,
+    /// Drives of each leg: joint, and place among those of the robot.
+    drives: Vec<Vec<(usize, usize)>>,
+}
+
+impl<S: Real> AtPoints<S> {
+    /// The legs of a robot, its numbers being constants; none when closed forms do not know them all.
+    pub fn new(model: &Model<f64>) -> Option<Self> {
+        let (topology, legs) = (model.topology(), model.point_legs()?);
+        Some(Self {
+            planar: legs.planar,
+            zz: S::lit(legs.zz),
+            legs: legs.legs.iter().map(|l| l.map(&mut S::lit)).collect(),
+            signs: topology.legs.values().map(|l| (!l.roots.is_empty()).then_some(l.roots.start)).collect(),
+            drives: topology.legs.ids().map(|id| topology.drives_of(id)).collect(),
+        })
+    }
+
+    /// `h` and `J_inv` of a motion of the platform, loads on it included; the margin, which is negative where a leg does not
+    /// reach, is out of range or near a singularity.
+    #[inline(always)]
+    pub fn reduce(
+        &self,
+        numbers: &Numbers<S>,
+        platform: &PlatformMotion<S>,
+        mode: &WorkingMode,
+        friction: Option<Sign>,
+        efforts: &mut Efforts<S>,
+    ) -> S {
+        let mut h = if self.planar {
+            needed_in_plane(&numbers.platform, self.zz, platform, numbers.gravity)
+        } else {
+            needed(&numbers.platform, &platform.X, platform.V.w, platform.A, numbers.gravity)
+        };
+        let mut margin = S::one();
+        for ((leg, sign), drives) in self.legs.iter().zip(&self.signs).zip(&self.drives) {
+            let sign = S::lit(sign.map_or(1.0, |k| mode.signs()[k]));
+            let on = leg.reduce(platform, sign, friction);
+            margin = on.margin.where_nonneg(margin, S::lit(-1.0));
+            h = h + on.h;
+            for (joint, drive) in drives {
+                efforts.J_inv[*drive] = on.rows[*joint];
+            }
+        }
+        efforts.h = h - efforts.load;
+        margin
     }
 }
 

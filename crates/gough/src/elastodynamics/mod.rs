@@ -24,6 +24,7 @@ mod planar;
 mod reduce;
 pub mod relative;
 mod vibration;
+mod weightless;
 
 pub use assemble::{ElasticData, ElasticModel, assemble};
 pub use error::ElasticError;

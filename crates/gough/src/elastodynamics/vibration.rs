@@ -5,6 +5,7 @@ use super::beam::Strain;
 use super::error::ElasticError;
 use super::numbers::ElementNumbers;
 use super::plan::{Actuators, ElasticPlan, Element, Host, Part, Variable};
+use super::weightless::Weightless;
 use crate::kinematics::platform::{coordinates, pose_with};
 use crate::kinematics::{Positions, Posture, WorkingMode, inverse, inverse_in, pose_bodies};
 use crate::linalg::arrow::{Arrow, ArrowError, ArrowPlan, ArrowSolver, ModeKind, Start, Want};
@@ -133,6 +134,8 @@ pub struct Vibration<'m> {
     samples: Vec<(Arrow<f64>, Arrow<f64>)>,
     arrow: ArrowPlan,
     solver: ArrowSolver,
+    /// Modes on the dense road, where some motions carry no mass.
+    weightless: Option<Weightless>,
     frequencies: Vec<Frequency>,
 }
 
@@ -161,8 +164,13 @@ impl<'m> Vibration<'m> {
         if arrow.modes() == 0 {
             return Err(ElasticError::NoMass);
         }
-        let solver = ArrowSolver::new(&arrow);
-        Ok(Self { model, elastic, data, pos: pos.clone(), samples, arrow, solver, frequencies: Vec::new() })
+        let mut solver = ArrowSolver::new(&arrow);
+        let weightless = match solver.all(&arrow, &data.K, &data.M, Want::Values) {
+            Err(ArrowError::Mass { .. }) => Weightless::of(&data.K, &data.M),
+            _ => None,
+        };
+        let (pos, frequencies) = (pos.clone(), Vec::new());
+        Ok(Self { model, elastic, data, pos, samples, arrow, solver, weightless, frequencies })
     }
 
     /// The model.
@@ -180,14 +188,14 @@ impl<'m> Vibration<'m> {
         (&self.data.K, &self.data.M)
     }
 
-    /// Number of modes: coordinates with mass.
+    /// Number of modes: motions with mass.
     pub fn modes(&self) -> usize {
-        self.arrow.modes()
+        self.weightless.as_ref().map_or_else(|| self.arrow.modes(), |w| w.modes.len())
     }
 
     /// Number of modes of every part of the robot that vibrates on its own: in and out of the plane, for example.
     pub fn components(&self) -> Vec<usize> {
-        self.arrow.component_sizes().collect()
+        self.weightless.as_ref().map_or_else(|| self.arrow.component_sizes().collect(), |w| vec![w.modes.len()])
     }
 
     /// The lowest natural frequencies with vectors, and those above them that equal the last: groups are whole.
@@ -212,9 +220,13 @@ impl<'m> Vibration<'m> {
         }
     }
 
-    /// Coordinates without mass, which are condensed: what each is.
+    /// Coordinates, and motions of several coordinates together, without mass, which are condensed: what each is.
     pub fn massless(&self) -> Vec<String> {
-        self.arrow.massless().iter().map(|c| coordinate_name(self.model, self.plan(), *c)).collect()
+        let name = |c: &usize| coordinate_name(self.model, self.plan(), *c);
+        match &self.weightless {
+            None => self.arrow.massless().iter().map(name).collect(),
+            Some(w) => w.motions.iter().map(|c| format!("a motion of {} with others", name(c))).collect(),
+        }
     }
 
     /// Name of every coordinate, in the order of the vectors.
@@ -255,18 +267,28 @@ impl<'m> Vibration<'m> {
 
     /// The lowest natural frequencies of the posture taken, with vectors.
     pub fn lowest(&mut self, count: usize) -> Result<&[Frequency], ElasticError> {
-        self.solve(|solver, plan, K, M| solver.lowest(plan, K, M, count, Start::Fresh).map(|_| ()))
+        self.solve(|solver, plan, K, M| solver.lowest(plan, K, M, count, Start::Fresh).map(|_| ()))?;
+        self.frequencies.truncate(count);
+        Ok(&self.frequencies)
     }
 
     /// The same, the search starting from the vectors of the last one: for neighbouring postures.
     pub fn lowest_from_last(&mut self, count: usize) -> Result<&[Frequency], ElasticError> {
-        self.solve(|solver, plan, K, M| solver.lowest(plan, K, M, count, Start::Last).map(|_| ()))
+        self.solve(|solver, plan, K, M| solver.lowest(plan, K, M, count, Start::Last).map(|_| ()))?;
+        self.frequencies.truncate(count);
+        Ok(&self.frequencies)
     }
 
     fn solve(
         &mut self,
         ask: impl Fn(&mut ArrowSolver, &ArrowPlan, &Arrow<f64>, &Arrow<f64>) -> Result<(), ArrowError>,
     ) -> Result<&[Frequency], ElasticError> {
+        if let Some(modes) = self.weightless.as_ref().and_then(|_| Weightless::of(&self.data.K, &self.data.M)) {
+            self.frequencies.clear();
+            self.frequencies.extend(modes.modes.iter().map(|(value, kind)| Frequency::of(*value, *kind)));
+            self.weightless = Some(modes);
+            return Ok(&self.frequencies);
+        }
         let mut outcome = ask(&mut self.solver, &self.arrow, &self.data.K, &self.data.M);
         if let Err(ArrowError::Structure { .. }) = outcome {
             // A zero of the samples was none by structure.
@@ -288,6 +310,9 @@ impl<'m> Vibration<'m> {
 
     /// The vector of a mode of the last call that gave vectors, `xᵀMx = 1`.
     pub fn vector(&self, mode: usize) -> &[f64] {
+        if let Some(w) = &self.weightless {
+            return &w.vectors[mode];
+        }
         let v = self.solver.vectors();
         &v.data[mode * v.cols..(mode + 1) * v.cols]
     }
