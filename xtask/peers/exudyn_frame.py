@@ -60,10 +60,24 @@ def build(mbs, frame):
         if beam["rotary_inertia"]:
             matrix = beam["rho"] * beam["Iz"] * rotary(length, along[beam["nodes"][0]])
             mbs.AddObject(ObjectGenericODE2(nodeNumbers=[nodes[n] for n in beam["nodes"]], massMatrix=matrix))
+    for spring in frame["springs"]:
+        hold(mbs, spring, nodes, along)
     ground = mbs.AddNode(NodePointGround(referenceCoordinates=[0.0, 0.0, 0.0]))
     for tie in frame["ties"]:
         constrain(mbs, tie, nodes, along, ground)
     mbs.Assemble()
+
+
+def hold(mbs, spring, nodes, along):
+    """A spring about z between the beams at two nodes, or one and the ground: the angle of a beam is its slope across it."""
+    if not frame_axis(spring["axis"]):
+        sys.exit("Exudyn: the axis of a spring is not normal to the plane")
+    ends = [n for n in spring["nodes"] if n is not None]
+    angle = np.concatenate([sign * np.array([0.0, 0.0, -along[n][1], along[n][0]]) for sign, n in zip((1, -1), ends)])
+    stiffness = spring["stiffness"] * np.outer(angle, angle)
+    mbs.AddObject(
+        ObjectGenericODE2(nodeNumbers=[nodes[n] for n in ends], massMatrix=0.0 * stiffness, stiffnessMatrix=stiffness)
+    )
 
 
 def rotary(l, d):
@@ -138,8 +152,8 @@ def timed(work, repeats):
 def rows(path):
     with open(path, encoding="utf-8") as file:
         frame = json.load(file)
-    if len({node["at"][2] for node in frame["nodes"]}) > 1 or frame["springs"]:
-        sys.exit("Exudyn: only frames in a plane, without springs")
+    if len({node["at"][2] for node in frame["nodes"]}) > 1:
+        sys.exit("Exudyn: only frames in a plane")
     (found, _), best, median = timed(lambda: frequencies(frame), 10)
     yield {
         "robot": frame["robot"],

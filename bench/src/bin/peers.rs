@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 /// Robots whose rigid dynamics is compared.
 const RIGID: [&str; 2] = ["gough-stewart", "five-bar"];
 /// Robots of beams whose frequencies are compared; one that does not come with the library is left out.
-const ELASTIC: [&str; 2] = ["navaro", "five-bar-flexible"];
+const ELASTIC: [(&str, Actuators); 2] = [("navaro", Actuators::Locked), ("five-bar-flexible", Actuators::Elastic)];
 const STATES: usize = 128;
 /// How long one measurement runs.
 const LASTS: Duration = Duration::from_millis(300);
@@ -48,7 +48,7 @@ fn export(folder: &Path) -> Result<(), String> {
         let data = case(&robot, &states(&robot, STATES)).map_err(|e| e.to_string())?;
         write(&folder.join(format!("{name}.json")), &data)?;
     }
-    for name in ELASTIC {
+    for (name, _) in ELASTIC {
         let Some(robot) = gough::robots::load(name) else { continue };
         let robot = robot.map_err(|e| e.to_string())?;
         let mut data = frame(&robot, robot.home())?;
@@ -77,18 +77,18 @@ fn time() -> Result<(), String> {
         rows.push(row(name, "idm", &states, |s| &s.efforts, |s, out| solver.efforts(s, out)));
         rows.push(row(name, "ddm", &states, |s| &s.other_td_r, |s, out| solver.accelerations(s, out)));
     }
-    for name in ELASTIC {
+    for (name, actuators) in ELASTIC {
         let Some(robot) = gough::robots::load(name) else { continue };
-        rows.extend(vibrations(name, &robot.map_err(|e| e.to_string())?)?);
+        rows.extend(vibrations(name, &robot.map_err(|e| e.to_string())?, actuators)?);
     }
     println!("{}", Value::from(rows));
     Ok(())
 }
 
 /// Frequencies at home, from the pose: the lowest five, and all.
-fn vibrations(name: &str, robot: &Robot) -> Result<[Value; 2], String> {
+fn vibrations(name: &str, robot: &Robot, actuators: Actuators) -> Result<[Value; 2], String> {
     let (model, home) = (robot.model(), robot.home());
-    let mut memory = Vibration::new(model, home, Actuators::Locked).map_err(|e| e.to_string())?;
+    let mut memory = Vibration::new(model, home, actuators).map_err(|e| e.to_string())?;
     let (pose, mode) = (*home.pose(), robot.mode());
     let wanted = frequencies(name);
     let mut timed = |task: &str, all: bool| {

@@ -2,16 +2,15 @@
 
 use super::closure::gap;
 use super::error::SolveError;
+use super::following::same_pose;
 use super::geometry::{solve_forward, solve_one_leg};
-use super::inverse::{
-    MOST_POSTURES, Posture, SEED, Standing, in_range, inverse, joint_value, same_pose, scatter, sign_of_bit,
-    working_modes_given,
-};
+use super::inverse::{Posture, in_range, inverse, joint_value, working_modes_given};
 use super::modes::WorkingMode;
 use super::newton::{self, CLOSED, Unknowns};
 use super::platform::{check_pose, home_pose};
 use super::positions::{JointPosition, Positions, pose_bodies};
 use super::rods::{self, Locked};
+use super::ways::{MOST_POSTURES, SEED, Standing, scatter, sign_of_bit};
 use crate::linalg::dense::{Matrix, solve_spd, svd};
 use crate::linalg::small::Dense;
 use crate::model::{CoordId, LegId, Model, Node};

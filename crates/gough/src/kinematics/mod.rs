@@ -2,6 +2,7 @@
 
 pub mod closure;
 mod error;
+mod following;
 mod forward;
 pub mod geometry;
 mod inverse;
@@ -17,16 +18,17 @@ pub mod platform;
 mod positions;
 pub mod rods;
 pub mod scene;
+mod ways;
 
 pub use error::SolveError;
+pub(crate) use following::nearest_to_home;
 pub use forward::{Assemblies, assemblies, forward, postures};
-pub(crate) use inverse::nearest_to_home;
 pub use inverse::{
-    Closed, MOST_POSTURES, Posture, inverse, inverse_given, inverse_in, joint_value, lists_all_modes, working_modes,
-    working_modes_given,
+    Closed, Posture, inverse, inverse_given, inverse_in, joint_value, working_modes, working_modes_given,
 };
 pub use kind::{Kind, SINGULAR};
 pub use leg::screw;
 pub use limit::{between, inverse_at_limit};
 pub use modes::{Branch, WorkingMode};
 pub use positions::{Frames, JointPosition, LegPositions, Positions, pose_bodies, pose_body, pose_leg};
+pub use ways::{MOST_POSTURES, lists_all_modes};

@@ -3,7 +3,8 @@
 use super::Model;
 use super::ids::{Id, LegId};
 use super::numbers::{BodyNumbers, JointNumbers};
-use super::plan::{Block, LegPivots};
+use super::plan::LegPivots;
+use super::steps::Block;
 use super::topology::{Anchor, JointKind, SidePath, Topology};
 use crate::description::ClosureJoint;
 use crate::scalar::{LANES, Lanes, lanes};

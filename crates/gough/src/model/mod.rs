@@ -13,17 +13,16 @@ mod plan;
 mod planner;
 mod point_leg;
 mod recognise;
+mod steps;
 mod topology;
 
 pub use chain::{Edge, Element, Hop, Motion, Path};
 pub use group::Group;
 pub use ids::{BodyId, ClosureId, CoordId, Id, Ids, LegId, Per, PerBody, PerClosure, PerCoord, PerLeg};
 pub use numbers::{BeamNumbers, BodyNumbers, JointNumbers, Numbers};
-pub use plan::{
-    Block, BlockPlan, CoordPlace, Cross, LegPivots, MatrixBlock, MatrixPlan, Method, Norm, Plan, Recipe, Root, Slot,
-    Step,
-};
+pub use plan::{BlockPlan, CoordPlace, LegPivots, MatrixBlock, MatrixPlan, Method, Norm, Plan, Recipe, Root};
 pub use point_leg::{Chain, Elbow, Flat, Hold, PointGroup, PointLeg, PointLegs, Strut, Swing};
+pub use steps::{Block, Cross, Slot, Step};
 pub use topology::{
     Anchor, Body, Closure, Coord, CoordKind, JointKind, Leg, LegStructure, Node, Platform, Range, SidePath, Topology,
 };
@@ -33,8 +32,8 @@ use crate::linalg::small::PivotOrder;
 use crate::scalar::Real;
 use crate::spatial::{Inertia, Vec3};
 use expand::Layout;
-use plan::BlockBuilder;
 use std::sync::Arc;
+use steps::BlockBuilder;
 
 /// Most joint coordinates: beyond that dense ranks and searches would take minutes.
 const MOST_COORDS: usize = 150;

@@ -4,7 +4,7 @@
 use super::Model;
 use super::ids::{Id, LegId};
 use super::numbers::{BodyNumbers, JointNumbers};
-use super::plan::{Slot, Step};
+use super::steps::{Slot, Step};
 use super::topology::{Anchor, Closure, Leg, LegStructure, Node, Topology};
 use crate::description::{ClosureJoint, Coordinate};
 use crate::scalar::{LANES, Lanes, Real, lanes};
