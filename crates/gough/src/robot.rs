@@ -105,8 +105,8 @@ type Compiled = (Model<f64>, Posture, Mobility);
 fn compile(model: Model<f64>) -> Result<Compiled, Vec<Diagnostic>> {
     check_attached(&model)?;
     let model = match assembled(&model) {
-        Some((pos, idle)) => {
-            let determined = determined(&model, &pos, idle.len());
+        Some((pos, free, idle)) => {
+            let determined = determined(&model, &pos, free);
             let given = &model.topology().plan.given;
             let wrong = given.iter().any(|c| determined.contains(c));
             let model = if idle.is_empty() && !wrong { model } else { model.replanned(&idle, &determined) };
@@ -153,21 +153,37 @@ fn check_attached(model: &Model<f64>) -> Result<(), Vec<Diagnostic>> {
     if faults.is_empty() { Ok(()) } else { Err(faults.iter().map(fault).collect()) }
 }
 
-/// A closed posture, and the coordinates of its idle freedoms: the fewest of several, since a loop may be folded so that it
-/// turns freely.
-fn assembled(model: &Model<f64>) -> Option<(Positions<f64>, Vec<CoordId>)> {
-    let mut best: Option<(Positions<f64>, Vec<CoordId>)> = None;
+/// A closed posture, how many idle freedoms it has, and the coordinates of those that the robot has everywhere: of each leg the
+/// fewest at several postures, since a loop may be folded so that it turns freely.
+fn assembled(model: &Model<f64>) -> Option<(Positions<f64>, usize, Vec<CoordId>)> {
+    let mut found: Vec<(Positions<f64>, Vec<CoordId>)> = Vec::new();
     for seed in 0..6 {
         let Some(pos) = assemble_somewhere(model, seed) else { break };
         let idle = idle_coords(model, &pos);
-        if best.as_ref().is_none_or(|(_, fewest)| idle.len() < fewest.len()) {
-            best = Some((pos, idle));
-        }
-        if best.as_ref().is_some_and(|(_, idle)| idle.is_empty()) {
+        let none = idle.is_empty();
+        found.push((pos, idle));
+        if none {
             break;
         }
     }
-    best
+    // Home is rarely folded, where closed forms can tell.
+    let closed_form = model.topology().plan.inverse.iter().all(|b| b.newton_coords().is_empty());
+    if closed_form
+        && found.iter().all(|(_, idle)| !idle.is_empty())
+        && let Ok(home) = home_posture(model)
+        && newton::closes(model, home.positions())
+    {
+        let pos = home.positions().clone();
+        let idle = idle_coords(model, &pos);
+        found.push((pos, idle));
+    }
+    let of_leg = |idle: &[CoordId], leg: LegId| -> Vec<CoordId> {
+        idle.iter().copied().filter(|c| model.topology().coords[*c].leg == leg).collect()
+    };
+    let fewest = |leg: LegId| found.iter().map(|(_, idle)| of_leg(idle, leg)).min_by_key(Vec::len).unwrap_or_default();
+    let everywhere = model.topology().legs.ids().flat_map(fewest).collect();
+    let (pos, idle) = found.into_iter().min_by_key(|(_, idle)| idle.len())?;
+    Some((pos, idle.len(), everywhere))
 }
 
 /// Active coordinates that do not move while the platform is held, at some posture around a closed one.

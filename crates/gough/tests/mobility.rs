@@ -176,3 +176,22 @@ fn legs_that_meet_before_the_tool_are_one() {
     assert_eq!((c.legs.len(), c.legs[0].inner, spaces(&c)), (1, 3, vec![2]));
     assert_eq!((c.joints, c.by_rank, c.by_legs, c.by_loops, robot.mobility().degrees), (5, 2, 2, 2, 2));
 }
+
+/// A rhombus may be folded so that it turns freely; whichever leg is met first, that is no freedom of the robot.
+#[test]
+fn the_order_of_the_legs_does_not_matter() {
+    let legs = ["gamma = \"pi/2\"", "gamma = \"-5*pi/6\"", "gamma = \"-pi/6\""];
+    let text = gough::robots::text("navaro").unwrap();
+    for order in [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]] {
+        let mut turned = text.to_owned();
+        for (k, leg) in legs.iter().enumerate() {
+            assert!(turned.contains(leg));
+            turned = turned.replace(leg, &format!("@{k}"));
+        }
+        (0..3).for_each(|k| turned = turned.replace(&format!("@{k}"), legs[order[k]]));
+        let robot =
+            Robot::from_toml("navaro", &turned, &Options::default(), None).unwrap_or_else(|e| panic!("{order:?} {e}"));
+        assert_eq!(robot.model().topology().coords.len(), 15, "{order:?}");
+        assert!(robot.home().pose().p.norm() < 1e-12);
+    }
+}

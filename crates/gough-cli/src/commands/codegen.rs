@@ -178,12 +178,18 @@ fn document(robot: &Robot, arguments: &Arguments, options: &Options, code: &Gene
     document
 }
 
+/// A count, or its size where the digits would tell nobody anything.
+fn readable(count: usize) -> String {
+    if count < 1_000_000_000 { count.to_string() } else { format!("{:.1e}", count as f64) }
+}
+
 fn text(robot: &Robot, arguments: &Arguments, options: &Options, code: &Generated) -> String {
     let mut out = format!("{} of {}, working mode {}\n", code.function, robot.model().topology().name, code.mode);
     if arguments.count {
         let _ = writeln!(out, "\n{:<32}{:>17}{:>17}{:>12}{:>12}", "", "additions", "multiplications", "sqrt", "trig");
         for (_, about, c) in stages(code) {
-            let _ = writeln!(out, "{about:<32}{:>17}{:>17}{:>12}{:>12}", c.add, c.mul, c.sqrt, c.trig);
+            let [add, mul, sqrt, trig] = [c.add, c.mul, c.sqrt, c.trig].map(readable);
+            let _ = writeln!(out, "{about:<32}{add:>17}{mul:>17}{sqrt:>12}{trig:>12}");
         }
         if let Some(p) = published(robot.model().topology().name.as_str(), options.model) {
             let about = format!("published ({} coordinates)", coordinates_name(p.coordinates));
