@@ -1,6 +1,8 @@
 //! Hot paths allocate nothing: the allocator counts.
-#![allow(unsafe_code)]
 
+mod counting;
+
+use counting::allocations;
 use gough::dynamics::{Dynamics, FourStates, State};
 use gough::elastodynamics::{Actuators, Vibration};
 use gough::kinematics::geometry::solve_legs;
@@ -9,36 +11,6 @@ use gough::kinematics::motion::{Motion, move_in};
 use gough::kinematics::{Positions, inverse_in};
 use gough::simulation::{Controller, Feedback, Gains, Instant, Law, Method, Options, simulate};
 use gough::trajectory::Trajectory;
-use std::alloc::{GlobalAlloc, Layout, System};
-use std::cell::Cell;
-
-struct Counting;
-
-thread_local! {
-    static COUNT: Cell<usize> = const { Cell::new(0) };
-}
-
-// SAFETY: every call is passed on to the system allocator unchanged.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        COUNT.with(|c| c.set(c.get() + 1));
-        // SAFETY: the caller's promises are passed on.
-        unsafe { System.alloc(layout) }
-    }
-    unsafe fn dealloc(&self, p: *mut u8, layout: Layout) {
-        // SAFETY: the caller's promises are passed on.
-        unsafe { System.dealloc(p, layout) }
-    }
-}
-
-#[global_allocator]
-static ALLOCATOR: Counting = Counting;
-
-fn allocations(f: impl FnOnce()) -> usize {
-    let before = COUNT.with(Cell::get);
-    f();
-    COUNT.with(Cell::get) - before
-}
 
 #[test]
 fn the_counter_counts() {

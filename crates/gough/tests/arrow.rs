@@ -1,39 +1,17 @@
 //! The block-arrow eigen-solver against the dense road, and its laws.
-#![allow(unsafe_code, clippy::unreadable_literal)]
+#![allow(clippy::unreadable_literal)]
 
+mod counting;
 #[path = "../../../bench/src/navaro.rs"]
 mod navaro;
 
+use counting::allocations;
 use faer::Mat;
 use gough::linalg::arrow::{Arrow, ArrowError, ArrowPlan, ArrowSolver, Mode, ModeKind, Start, Want};
 use gough::linalg::dense::generalized_eigen;
 use gough::linalg::small::Dense;
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
-use std::alloc::{GlobalAlloc, Layout, System};
-use std::cell::Cell;
-
-struct Counting;
-
-thread_local! {
-    static COUNT: Cell<usize> = const { Cell::new(0) };
-}
-
-// SAFETY: every call is passed on to the system allocator unchanged.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        COUNT.with(|c| c.set(c.get() + 1));
-        // SAFETY: the caller's promises are passed on.
-        unsafe { System.alloc(layout) }
-    }
-    unsafe fn dealloc(&self, p: *mut u8, layout: Layout) {
-        // SAFETY: the caller's promises are passed on.
-        unsafe { System.dealloc(p, layout) }
-    }
-}
-
-#[global_allocator]
-static ALLOCATOR: Counting = Counting;
 
 type Pair = (Arrow<f64>, Arrow<f64>);
 
@@ -578,10 +556,7 @@ fn repeated_calls_allocate_nothing() {
             solver.lowest(&plan, &pair.0, &pair.1, 5, Start::Last).unwrap();
         };
         ask();
-        let before = COUNT.with(Cell::get);
-        ask();
-        assert_eq!(COUNT.with(Cell::get) - before, 0);
+        assert_eq!(allocations(ask), 0);
     }
-    drop(std::hint::black_box(vec![1_u8; 100]));
-    assert!(COUNT.with(Cell::get) > 0, "the counter counts");
+    assert_eq!(allocations(|| drop(std::hint::black_box(vec![1_u8; 100]))), 1, "the counter counts");
 }
