@@ -38,7 +38,7 @@ pub struct Question {
     #[arg(long, group = "question", value_name = "FILE")]
     states: Option<PathBuf>,
     /// Platform twist: x=0.3,y=-0.2 or x=..,y=..,z=..,wx=..,wy=..,wz=..; what is left out is zero
-    #[arg(long, value_name = "COMPONENTS", requires = "pose", allow_hyphen_values = true)]
+    #[arg(long, value_name = "COMPONENTS", requires = "pose", conflicts_with = "states", allow_hyphen_values = true)]
     twist: Option<String>,
     /// Working mode, such as --mode=+-+; by default that of the file
     #[arg(long, value_name = "MODE", allow_hyphen_values = true)]
@@ -64,7 +64,7 @@ pub struct Inverse {
     #[command(flatten)]
     pub question: Question,
     /// Platform acceleration, as the twist
-    #[arg(long, value_name = "COMPONENTS", requires = "pose", allow_hyphen_values = true)]
+    #[arg(long, value_name = "COMPONENTS", requires = "pose", conflicts_with = "states", allow_hyphen_values = true)]
     acceleration: Option<String>,
     /// Forces in all joints and closures too
     #[arg(long)]
@@ -74,7 +74,7 @@ pub struct Inverse {
     #[arg(long, value_name = "HOW", default_value = "shortest", allow_hyphen_values = true)]
     share: String,
     /// Derivatives of the efforts by pose, twist, acceleration and the parameters of the file
-    #[arg(long, requires = "pose")]
+    #[arg(long)]
     derivatives: bool,
     #[command(flatten)]
     along: Along,
@@ -85,16 +85,16 @@ pub struct Direct {
     #[command(flatten)]
     pub question: Question,
     /// Efforts of the drives by joint: q11=1.5,q21=-0.2; what is left out is zero
-    #[arg(long, value_name = "EFFORTS", requires = "pose", allow_hyphen_values = true)]
+    #[arg(long, value_name = "EFFORTS", requires = "pose", conflicts_with = "states", allow_hyphen_values = true)]
     efforts: Option<String>,
     /// Inertia matrix and bias vector on the platform's own components, and on the active joints
-    #[arg(long, requires = "pose")]
+    #[arg(long)]
     matrices: bool,
     /// Let the friction of all joints act
     #[arg(long)]
     friction: bool,
     /// Derivatives of the acceleration by pose, twist, efforts and the parameters of the file
-    #[arg(long, requires = "pose")]
+    #[arg(long)]
     derivatives: bool,
 }
 

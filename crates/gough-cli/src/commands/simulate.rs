@@ -76,7 +76,12 @@ pub struct Arguments {
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     time: String,
     /// Efforts of the drives: a CSV file with columns t, tau_11, .., or constant ones, q11=1.5,q21=0
-    #[arg(long, value_name = "FILE|EFFORTS", conflicts_with = "controller", allow_hyphen_values = true)]
+    #[arg(
+        long,
+        value_name = "FILE|EFFORTS",
+        conflicts_with_all = ["controller", "trajectory", "to", "gains", "gravity", "perturb", "period", "noise", "hidden_payload"],
+        allow_hyphen_values = true
+    )]
     efforts: Option<String>,
     /// A controller along --trajectory, to --to, or at the start
     #[arg(long, value_enum)]
@@ -88,7 +93,7 @@ pub struct Arguments {
     #[arg(long, value_name = "COORDINATES", requires = "controller", allow_hyphen_values = true)]
     to: Option<String>,
     /// How long that takes; the whole time unless given
-    #[arg(long, value_name = "TIME", requires = "to", allow_hyphen_values = true)]
+    #[arg(long, value_name = "TIME", requires = "to", conflicts_with = "trajectory", allow_hyphen_values = true)]
     duration: Option<String>,
     /// Gains: kp=400,kd=40, or one per drive or component, kp=400:300,kd=40; computed-torque has these unless given
     #[arg(long, value_name = "GAINS", requires = "controller", allow_hyphen_values = true)]
