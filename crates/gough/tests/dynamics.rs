@@ -489,6 +489,12 @@ fn efforts_are_refused_by_name_where_they_do_not_exist() {
     assert!(matches!(refused, SolveError::Uncontrolled { .. }), "{refused}");
     let silent = memory.inverse(model, robot.home().pose(), robot.mode(), &[f64::NAN, 0.0], &[0.0, 0.0], None);
     assert_eq!(silent.unwrap_err().kind(), "not-a-pose");
+    let absurd = inverse_dynamics(model, robot.home(), &[1e200, 0.0], &[0.0, 0.0]).unwrap_err();
+    assert_eq!(absurd.kind(), "not-a-pose", "{absurd}");
+    for (twist, efforts) in [([1e200, 0.0], [0.0, 0.0]), ([0.0, 0.0], [1e308, 1e308])] {
+        let absurd = direct_dynamics(model, robot.home(), &twist, &efforts).unwrap_err();
+        assert_eq!(absurd.kind(), "not-a-pose", "{absurd}");
+    }
     // Nearby there are efforts, and the condition says how near.
     let beside = inverse(model, &Pose::translation(vec3(0.0, height + 1e-4, 0.0)), robot.mode()).unwrap();
     assert!(inverse_dynamics(model, &beside, &[0.1, 0.0], &[0.0, 0.0]).unwrap().condition > 100.0);
