@@ -185,3 +185,18 @@ fn long_files_are_answered_in_order() {
     assert!(states[5000].to_string().contains("line 5002"), "{}", states[5000]);
     assert!(err.contains("1 of 5001 states"), "{err}");
 }
+
+/// A joint that the pose leaves open stands still, and the answers say so.
+#[test]
+fn open_joints_are_told() {
+    let robot = repository("crates/gough/tests/robots/redundant.toml");
+    for command in ["idm", "ddm"] {
+        let ask = [command, &robot, "--pose", "x=0,y=0,phi=0"];
+        let answer = json(&[&ask[..], &["--json"]].concat());
+        assert_eq!(answer["held"], serde_json::json!(["1s"]), "{answer}");
+        let (out, _, _) = run(&ask);
+        assert!(out.contains("stands still"), "{out}");
+    }
+    let plain = json(&["idm", "five-bar", "--pose", "x=0.05,y=0.25", "--json"]);
+    assert!(plain.get("held").is_none());
+}

@@ -2,6 +2,7 @@
 
 use crate::ask::{self, Subject};
 use crate::batch;
+use crate::commands::kinematics::add_assumed;
 use crate::commands::motion::components;
 use crate::commands::singularities::one_mode;
 use crate::commands::trajectory::{self, Along};
@@ -121,6 +122,7 @@ pub fn idm(arguments: &Inverse) -> Result<(), Failure> {
             let found = inverse_dynamics_under(model, &posture, twist, acceleration, &conditions)?;
             let mut document = efforts_json(&robot, &posture, &found);
             let mut text = efforts_text(&robot, &posture, &found);
+            tell_open_joints(&robot, state, &mut document, &mut text);
             if arguments.reactions {
                 let plain = Conditions { friction: None, ..conditions.clone() };
                 let all = joint_reactions(model, &posture, twist, acceleration, &plain)?;
@@ -160,6 +162,7 @@ pub fn ddm(arguments: &Direct) -> Result<(), Failure> {
             let (acceleration, motion) = direct_dynamics_under(model, &posture, twist, tau, &conditions)?;
             let mut document = accelerations_json(&robot, &posture, &acceleration, &motion);
             let mut text = accelerations_text(&robot, &posture, &acceleration, &motion);
+            tell_open_joints(&robot, state, &mut document, &mut text);
             if arguments.matrices {
                 let names = component_names(model).join(" ");
                 let on_platform = platform_model(model, &posture, twist, &conditions)?;
@@ -185,6 +188,26 @@ pub fn ddm(arguments: &Direct) -> Result<(), Failure> {
         answer_all(&robot, &arguments.question, None, efforts, &one)
     };
     answer().map_err(|why: Failure| why.of(&robot.model().topology().name))
+}
+
+/// Joints that the pose leaves open stand still: `held` names them, `assumed` where they were taken.
+fn tell_open_joints(robot: &Robot, state: &State, document: &mut Value, text: &mut String) {
+    let model = robot.model();
+    let t = model.topology();
+    let open: Vec<&str> = t.plan.given.iter().map(|c| t.coords[*c].name.as_str()).collect();
+    if open.is_empty() {
+        return;
+    }
+    let assumed = ask::assumed(model, &state.given);
+    for (c, q) in &assumed {
+        let _ =
+            writeln!(text, "q{} = {} assumed: nothing gives it", t.coords[*c].name, joint_text(model, *c, *q).trim());
+    }
+    for name in &open {
+        let _ = writeln!(text, "q{name} stands still, its drive giving what that takes: the pose leaves it open");
+    }
+    add_assumed(t, &assumed, document);
+    document["held"] = json!(open);
 }
 
 fn matrices_json(m: &RobotModel) -> (Value, Value) {
@@ -477,7 +500,7 @@ fn efforts_text(robot: &Robot, posture: &Posture, found: &InverseDynamics) -> St
     }
     let _ = writeln!(
         out,
-        "\nkinetic energy {:.6} J, of rotors {:.6} J, potential energy {:.6} J",
+        "\nkinetic energy {:.6} J of the bodies, {:.6} J of the rotors; potential energy {:.6} J",
         found.kinetic_energy, found.kinetic_energy_rotors, found.potential_energy
     );
     if let Some(internal) = &found.internal {
