@@ -45,7 +45,8 @@ pub fn payload(text: &str) -> Result<Inertia<f64>, Failure> {
     let [xx, yy, zz, xy, xz, yz] = moments;
     let moments = Mat3::new(xx, xy, xz, xy, yy, yz, xz, yz, zz);
     let payload = Inertia::at_com(mass, vec3(com[0], com[1], com[2]), moments);
-    payload.check_physical().map_err(|why| usage(format!("no body has this inertia ({why:?})")))?;
+    let next = "a mass is positive, and no moment of inertia is above the sum of the other two";
+    payload.check_physical().map_err(|why| usage(format!("no body has this inertia: {why}; {next}")))?;
     Ok(payload)
 }
 

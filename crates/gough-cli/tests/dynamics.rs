@@ -55,6 +55,20 @@ fn wrong_questions_and_singular_postures_are_refused() {
         (&["ddm", "five-bar", "--pose", "x=0.05,y=0.25", "--efforts", "q11=1 N"], 2, "q11 is a torque"),
         (&["ddm", "five-bar", "--pose", "x=0.05,y=0.25", "--efforts", "q11=1,11=2"], 2, "given twice"),
         (&["idm", "five-bar", "--pose", "x=5,y=5"], 1, "out of reach"),
+        (&["idm", "five-bar", "--pose", "x=0.05,y=0.25", "--twist", "x=1e200"], 2, "check the units"),
+        (&["ddm", "five-bar", "--pose", "x=0.05,y=0.25", "--efforts", "q11=1e308"], 2, "check the units"),
+        (&["kinematics", "five-bar", "--pose", "x=0.05,y=0.25", "--twist", "x=1e200"], 2, "check the units"),
+        (&["idm", "five-bar", "--states", "states.csv", "--twist", "x=1"], 2, "cannot be used with"),
+        (&["idm", "five-bar", "--states", "states.csv", "--acceleration", "x=1"], 2, "cannot be used with"),
+        (&["idm", "five-bar", "--trajectory", "motion.csv", "--twist", "x=1"], 2, "cannot be used with"),
+        (&["idm", "five-bar", "--pose", "x=0.05,y=0.25", "--csv", "efforts.csv"], 2, "cannot be used with"),
+        (&["ddm", "five-bar", "--states", "states.csv", "--efforts", "q11=1"], 2, "cannot be used with"),
+        (&["kinematics", "five-bar", "--states", "states.csv", "--twist", "x=1"], 2, "cannot be used with"),
+        (
+            &["simulate", "five-bar", "--time", "1", "--efforts", "q11=1", "--gains", "kp=1,kd=1"],
+            2,
+            "cannot be used with",
+        ),
         (&["idm", "five-bar", "--pose", "x=0,y=0.2", "--payload", "com=0:0:1"], 2, "mass is missing"),
         (&["idm", "five-bar", "--pose", "x=0,y=0.2", "--payload", "mass=-1"], 2, "no body has this inertia"),
         (&["idm", "five-bar", "--pose", "x=0,y=0.2", "--payload", "mass=1,com=2"], 2, "three lengths"),
@@ -170,4 +184,19 @@ fn long_files_are_answered_in_order() {
     close(&states[3000]["efforts"], &alone["efforts"], "state 3001");
     assert!(states[5000].to_string().contains("line 5002"), "{}", states[5000]);
     assert!(err.contains("1 of 5001 states"), "{err}");
+}
+
+/// A joint that the pose leaves open stands still, and the answers say so.
+#[test]
+fn open_joints_are_told() {
+    let robot = repository("crates/gough/tests/robots/redundant.toml");
+    for command in ["idm", "ddm"] {
+        let ask = [command, &robot, "--pose", "x=0,y=0,phi=0"];
+        let answer = json(&[&ask[..], &["--json"]].concat());
+        assert_eq!(answer["held"], serde_json::json!(["1s"]), "{answer}");
+        let (out, _, _) = run(&ask);
+        assert!(out.contains("stands still"), "{out}");
+    }
+    let plain = json(&["idm", "five-bar", "--pose", "x=0.05,y=0.25", "--json"]);
+    assert!(plain.get("held").is_none());
 }

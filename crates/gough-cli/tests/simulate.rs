@@ -198,3 +198,15 @@ fn wrong_questions_are_refused_with_what_to_do() {
     let (answer, status) = document(&["simulate", "five-bar", "--time", "0", "--json"]);
     assert_eq!((status, &answer["error"]["kind"]), (2, &Value::from("usage")), "{answer}");
 }
+
+/// Components that follow are no part of what is off the trajectory.
+#[test]
+fn a_platform_that_shifts_by_itself_is_not_off_its_trajectory() {
+    let robot = repository("crates/gough/tests/robots/3-prs.toml");
+    let question =
+        ["simulate", &robot, "--time", "0.5", "--controller", "computed-torque", "--to", "z=0.55,rx=0.1,ry=0"];
+    let answer = json(&[&question[..], &["--json"]].concat());
+    let last = answer["states"].as_array().unwrap().last().unwrap();
+    assert!(number(&last["pose"]["p"][0]).abs() > 1e-4, "{last}");
+    assert!(number(&answer["tracking"]["largest_m"]) < 1e-7, "{}", answer["tracking"]);
+}

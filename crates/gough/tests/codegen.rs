@@ -662,6 +662,12 @@ fn what_cannot_be_generated_is_refused() {
         let robot = common::compile(name, &common::text(name));
         assert_eq!(refused(&robot, &plain).kind(), kind, "{name}");
     }
+    let weightless = |line: &&str| !["mass", "first_moment", "inertia"].iter().any(|key| line.starts_with(key));
+    let lines = include_str!("../../../robots/five-bar/robot.toml").lines().filter(weightless);
+    let text: Vec<&str> = lines.map(|l| if l.starts_with("drive") { "drive = {}" } else { l }).collect();
+    let weightless = common::compile("weightless", &text.join("\n"));
+    let nothing = refused(&weightless, &Options::new(ModelKind::Ddm, Language::C));
+    assert!(nothing.kind() == "not-finite" && nothing.to_string().contains("masses"), "{nothing}");
     let robot = robot("five-bar");
     let rigid = refused(&robot, &Options::new(ModelKind::MassStiffness, Language::C));
     assert!(rigid.kind() == "nothing-flexible" && rigid.to_string().contains("`beam`"), "{rigid}");

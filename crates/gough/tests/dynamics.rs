@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::{SIX, all_robots, numbers, random, random_pose, reference_states, robot, state_pose};
+use common::{SIX, all_robots, compile, numbers, random, random_pose, reference_states, robot, state_pose};
 use gough::Robot;
 use gough::dynamics::newton_euler::{TreeEfforts, tree_efforts};
 use gough::dynamics::{
@@ -13,7 +13,7 @@ use gough::dynamics::{
 };
 use gough::kinematics::jacobians::{Redundancy, matrices_at};
 use gough::kinematics::motion::{Motion, move_bodies};
-use gough::kinematics::{Posture, SolveError, inverse};
+use gough::kinematics::{Posture, SolveError, inverse, inverse_in};
 use gough::linalg::dense::{Matrix, svd};
 use gough::model::{CoordId, Model, Node};
 use gough::spatial::{Inertia, Mat3, Pose, Wrench, vec3};
@@ -489,6 +489,12 @@ fn efforts_are_refused_by_name_where_they_do_not_exist() {
     assert!(matches!(refused, SolveError::Uncontrolled { .. }), "{refused}");
     let silent = memory.inverse(model, robot.home().pose(), robot.mode(), &[f64::NAN, 0.0], &[0.0, 0.0], None);
     assert_eq!(silent.unwrap_err().kind(), "not-a-pose");
+    let absurd = inverse_dynamics(model, robot.home(), &[1e200, 0.0], &[0.0, 0.0]).unwrap_err();
+    assert_eq!(absurd.kind(), "not-a-pose", "{absurd}");
+    for (twist, efforts) in [([1e200, 0.0], [0.0, 0.0]), ([0.0, 0.0], [1e308, 1e308])] {
+        let absurd = direct_dynamics(model, robot.home(), &twist, &efforts).unwrap_err();
+        assert_eq!(absurd.kind(), "not-a-pose", "{absurd}");
+    }
     // Nearby there are efforts, and the condition says how near.
     let beside = inverse(model, &Pose::translation(vec3(0.0, height + 1e-4, 0.0)), robot.mode()).unwrap();
     assert!(inverse_dynamics(model, &beside, &[0.1, 0.0], &[0.0, 0.0]).unwrap().condition > 100.0);
@@ -509,5 +515,43 @@ fn parallelograms_are_their_puu_equivalent() {
         let energies = |x: &InverseDynamics| [x.kinetic_energy, x.kinetic_energy_rotors, x.potential_energy];
         close(&energies(&other), &energies(found), 1e-9, "energies");
         close(&other.ground_wrench.to_array(), &found.ground_wrench.to_array(), 1e-9, "ground");
+    }
+}
+
+/// Legs that are alike but for their drives: the first joint, the second, or both.
+const ALIKE_BUT_FOR_DRIVES: &str = r#"
+[robot]
+gravity = [0, -9.81, 0]
+home = { x = 0.02, y = 0.01, phi = 0.2 }
+[platform]
+coordinates = "planar"
+mass = 2
+inertia = { at = "com", xx = 0.02, yy = 0.02, zz = 0.03 }
+[template.rrr]
+needs = ["turn"]
+body = [
+  { name = "{leg}1", on = "base", joint = "R", frame = { rpy = [0, 0, "turn"] }, point = [0.5, 0, 0], drive = {}, mass = 0.8, com = [0.17, 0, 0], inertia = { at = "com", xx = 0.001, yy = 0.01, zz = 0.01 } },
+  { name = "{leg}2", on = "{leg}1", joint = "R", point = [0.35, 0, 0], drive = {}, mass = 0.7, com = [0.15, 0, 0], inertia = { at = "com", xx = 0.001, yy = 0.01, zz = 0.01 } },
+]
+closure = [{ joint = "R", a = { body = "{leg}2", point = [0.3, 0, 0] }, b = { body = "platform", frame = { rpy = [0, 0, "turn"] }, point = [0.1, 0, 0] } }]
+[legs]
+1 = { template = "rrr", turn = 0 }
+2 = { template = "rrr", turn = "120 deg" }
+3 = { template = "rrr", turn = "240 deg" }
+"#;
+
+/// Legs side by side in lanes have their drives at the same joints.
+#[test]
+fn legs_may_differ_in_their_drives_only() {
+    for driven in [r#"["11", "21", "31"]"#, r#"["11", "21", "32"]"#, r#"["11", "21", "31", "32"]"#] {
+        let robot = compile("drives", &format!("{ALIKE_BUT_FOR_DRIVES}[actuation]\nset = {driven}\n"));
+        let (model, posture) = (robot.model(), robot.home());
+        let (t, td) = ([0.3, -0.2, 0.4], [1.0, 2.0, 3.0]);
+        let long = inverse_dynamics(model, posture, &t, &td).unwrap().efforts;
+        let mut memory = Dynamics::new(model);
+        inverse_in(model, posture.pose(), robot.mode(), &mut memory.pos).unwrap();
+        close(memory.inverse_from(model, &t, &td, None).unwrap(), &long, 1e-9, driven);
+        inverse_in(model, posture.pose(), robot.mode(), &mut memory.pos).unwrap();
+        close(memory.direct_from(model, &t, &long, None).unwrap(), &td, 1e-9, driven);
     }
 }

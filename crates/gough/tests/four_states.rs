@@ -109,3 +109,26 @@ fn one_state_without_an_answer_spoils_no_other() {
     assert_eq!(found[1].as_ref().unwrap_err().kind(), "wrong-count");
     assert!([0, 2, 3].iter().all(|k| found[*k].is_ok()));
 }
+
+/// Masses that were scaled are scaled in the lanes, and stay so when parameters get values.
+#[test]
+fn scaled_inertias_are_scaled_in_every_scalar() {
+    for name in ["five-bar", "gough-stewart", "delta"] {
+        let robot = robot(name);
+        let mut random = random(73);
+        let model = robot.model().with_scaled_inertias(|| random.random_range(0.5..2.0));
+        let again = model.with_values(&model.numbers().parameters);
+        let n = model.topology().platform.independent.len();
+        let (pose, t, td) = (*robot.home().pose(), vec![0.3; n], vec![1.0; n]);
+        let alone = Dynamics::new(&model).inverse(&model, &pose, robot.mode(), &t, &td, None).unwrap().to_vec();
+        let later = Dynamics::new(&again).inverse(&again, &pose, robot.mode(), &t, &td, None).unwrap().to_vec();
+        let mut out = vec![f64::NAN; LANES * alone.len()];
+        let state = State { pose: &pose, t_r: &t, td_r: &td };
+        let found = FourStates::new(&model).inverse(&model, &[state; LANES], robot.mode(), None, &mut out);
+        assert!(found.iter().all(Result::is_ok), "{name}");
+        let scale = alone.iter().fold(1e-3_f64, |m, x| m.max(x.abs()));
+        for ((a, b), c) in alone.iter().zip(&out).zip(&later) {
+            assert!((a - b).abs().max((a - c).abs()) <= 1e-9 * scale, "{name}: {alone:?} {out:?} {later:?}");
+        }
+    }
+}

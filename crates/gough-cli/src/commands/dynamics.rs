@@ -2,6 +2,7 @@
 
 use crate::ask::{self, Subject};
 use crate::batch;
+use crate::commands::kinematics::add_assumed;
 use crate::commands::motion::components;
 use crate::commands::singularities::one_mode;
 use crate::commands::trajectory::{self, Along};
@@ -38,7 +39,7 @@ pub struct Question {
     #[arg(long, group = "question", value_name = "FILE")]
     states: Option<PathBuf>,
     /// Platform twist: x=0.3,y=-0.2 or x=..,y=..,z=..,wx=..,wy=..,wz=..; what is left out is zero
-    #[arg(long, value_name = "COMPONENTS", requires = "pose", allow_hyphen_values = true)]
+    #[arg(long, value_name = "COMPONENTS", requires = "pose", conflicts_with = "states", allow_hyphen_values = true)]
     twist: Option<String>,
     /// Working mode, such as --mode=+-+; by default that of the file
     #[arg(long, value_name = "MODE", allow_hyphen_values = true)]
@@ -64,7 +65,7 @@ pub struct Inverse {
     #[command(flatten)]
     pub question: Question,
     /// Platform acceleration, as the twist
-    #[arg(long, value_name = "COMPONENTS", requires = "pose", allow_hyphen_values = true)]
+    #[arg(long, value_name = "COMPONENTS", requires = "pose", conflicts_with = "states", allow_hyphen_values = true)]
     acceleration: Option<String>,
     /// Forces in all joints and closures too
     #[arg(long)]
@@ -74,7 +75,7 @@ pub struct Inverse {
     #[arg(long, value_name = "HOW", default_value = "shortest", allow_hyphen_values = true)]
     share: String,
     /// Derivatives of the efforts by pose, twist, acceleration and the parameters of the file
-    #[arg(long, requires = "pose")]
+    #[arg(long)]
     derivatives: bool,
     #[command(flatten)]
     along: Along,
@@ -85,16 +86,16 @@ pub struct Direct {
     #[command(flatten)]
     pub question: Question,
     /// Efforts of the drives by joint: q11=1.5,q21=-0.2; what is left out is zero
-    #[arg(long, value_name = "EFFORTS", requires = "pose", allow_hyphen_values = true)]
+    #[arg(long, value_name = "EFFORTS", requires = "pose", conflicts_with = "states", allow_hyphen_values = true)]
     efforts: Option<String>,
     /// Inertia matrix and bias vector on the platform's own components, and on the active joints
-    #[arg(long, requires = "pose")]
+    #[arg(long)]
     matrices: bool,
     /// Let the friction of all joints act
     #[arg(long)]
     friction: bool,
     /// Derivatives of the acceleration by pose, twist, efforts and the parameters of the file
-    #[arg(long, requires = "pose")]
+    #[arg(long)]
     derivatives: bool,
 }
 
@@ -121,6 +122,7 @@ pub fn idm(arguments: &Inverse) -> Result<(), Failure> {
             let found = inverse_dynamics_under(model, &posture, twist, acceleration, &conditions)?;
             let mut document = efforts_json(&robot, &posture, &found);
             let mut text = efforts_text(&robot, &posture, &found);
+            tell_open_joints(&robot, state, &mut document, &mut text);
             if arguments.reactions {
                 let plain = Conditions { friction: None, ..conditions.clone() };
                 let all = joint_reactions(model, &posture, twist, acceleration, &plain)?;
@@ -160,6 +162,7 @@ pub fn ddm(arguments: &Direct) -> Result<(), Failure> {
             let (acceleration, motion) = direct_dynamics_under(model, &posture, twist, tau, &conditions)?;
             let mut document = accelerations_json(&robot, &posture, &acceleration, &motion);
             let mut text = accelerations_text(&robot, &posture, &acceleration, &motion);
+            tell_open_joints(&robot, state, &mut document, &mut text);
             if arguments.matrices {
                 let names = component_names(model).join(" ");
                 let on_platform = platform_model(model, &posture, twist, &conditions)?;
@@ -185,6 +188,26 @@ pub fn ddm(arguments: &Direct) -> Result<(), Failure> {
         answer_all(&robot, &arguments.question, None, efforts, &one)
     };
     answer().map_err(|why: Failure| why.of(&robot.model().topology().name))
+}
+
+/// Joints that the pose leaves open stand still: `held` names them, `assumed` where they were taken.
+fn tell_open_joints(robot: &Robot, state: &State, document: &mut Value, text: &mut String) {
+    let model = robot.model();
+    let t = model.topology();
+    let open: Vec<&str> = t.plan.given.iter().map(|c| t.coords[*c].name.as_str()).collect();
+    if open.is_empty() {
+        return;
+    }
+    let assumed = ask::assumed(model, &state.given);
+    for (c, q) in &assumed {
+        let _ =
+            writeln!(text, "q{} = {} assumed: nothing gives it", t.coords[*c].name, joint_text(model, *c, *q).trim());
+    }
+    for name in &open {
+        let _ = writeln!(text, "q{name} stands still, its drive giving what that takes: the pose leaves it open");
+    }
+    add_assumed(t, &assumed, document);
+    document["held"] = json!(open);
 }
 
 fn matrices_json(m: &RobotModel) -> (Value, Value) {
@@ -477,7 +500,7 @@ fn efforts_text(robot: &Robot, posture: &Posture, found: &InverseDynamics) -> St
     }
     let _ = writeln!(
         out,
-        "\nkinetic energy {:.6} J, of rotors {:.6} J, potential energy {:.6} J",
+        "\nkinetic energy {:.6} J of the bodies, {:.6} J of the rotors; potential energy {:.6} J",
         found.kinetic_energy, found.kinetic_energy_rotors, found.potential_energy
     );
     if let Some(internal) = &found.internal {

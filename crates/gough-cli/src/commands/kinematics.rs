@@ -34,13 +34,13 @@ pub struct Arguments {
     #[arg(long, group = "question", value_name = "FILE", conflicts_with_all = ["pose", "joints"])]
     states: Option<PathBuf>,
     /// Platform twist: x=0.3,y=-0.2 or x=..,y=..,phi=.. or x=..,y=..,z=..,wx=..,wy=..,wz=..; what is left out is zero
-    #[arg(long, value_name = "COMPONENTS", requires = "pose", allow_hyphen_values = true)]
+    #[arg(long, value_name = "COMPONENTS", requires = "pose", conflicts_with = "states", allow_hyphen_values = true)]
     twist: Option<String>,
     /// Platform acceleration, likewise
-    #[arg(long, value_name = "COMPONENTS", requires = "pose", allow_hyphen_values = true)]
+    #[arg(long, value_name = "COMPONENTS", requires = "pose", conflicts_with = "states", allow_hyphen_values = true)]
     acceleration: Option<String>,
     /// Every matrix of first and second order by name
-    #[arg(long, requires = "pose")]
+    #[arg(long, requires = "pose", conflicts_with = "states")]
     matrices: bool,
     /// Working mode, such as --mode=+-+, or `all`; by default every one for --pose alone, that of the file with
     /// --twist, --acceleration, --matrices and --states, and for --joints every place of the platform once, in the file's mode where it has it there

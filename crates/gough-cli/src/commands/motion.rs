@@ -8,7 +8,7 @@ use crate::states::{component_names, joint_text, pose_json, pose_text};
 use gough::Robot;
 use gough::kinematics::jacobians::{Redundancy, StateMatrices, matrices_at};
 use gough::kinematics::motion::{Motion, move_from};
-use gough::kinematics::{Posture, WorkingMode, inverse_given, working_modes_given};
+use gough::kinematics::{Posture, SolveError, WorkingMode, inverse_given, working_modes_given};
 use gough::linalg::small::Dense;
 use gough::model::CoordId;
 use gough::spatial::Pose;
@@ -93,6 +93,9 @@ fn state(robot: &Robot, posture: Posture, asked: &Asked) -> Result<State, Failur
     let motion = if moves {
         let (mut pos, mut motion) = (posture.positions().clone(), Motion::new(model));
         move_from(model, twist, asked.acceleration.as_ref().unwrap_or(&rest), &mut pos, &mut motion)?;
+        if !motion.rates.iter().chain(motion.accels.iter()).all(|(_, x)| x.is_finite()) {
+            return Err(SolveError::not_finite().into());
+        }
         Some(motion)
     } else {
         None

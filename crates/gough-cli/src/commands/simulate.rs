@@ -22,8 +22,8 @@ use gough::simulation::{
     Controller, EffortTable, Feedback, Gains, Instant, Law, Method, Noise, Observer, Options, SetupError, Summary,
     simulate,
 };
-use gough::spatial::Pose;
 use gough::spatial::orientation::to_quaternion;
+use gough::spatial::{Pose, Twist};
 use gough::trajectory::{Trajectory, pose_error};
 use rand::{RngExt, SeedableRng};
 use serde_json::{Value, json};
@@ -76,7 +76,12 @@ pub struct Arguments {
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     time: String,
     /// Efforts of the drives: a CSV file with columns t, tau_11, .., or constant ones, q11=1.5,q21=0
-    #[arg(long, value_name = "FILE|EFFORTS", conflicts_with = "controller", allow_hyphen_values = true)]
+    #[arg(
+        long,
+        value_name = "FILE|EFFORTS",
+        conflicts_with_all = ["controller", "trajectory", "to", "gains", "gravity", "perturb", "period", "noise", "hidden_payload"],
+        allow_hyphen_values = true
+    )]
     efforts: Option<String>,
     /// A controller along --trajectory, to --to, or at the start
     #[arg(long, value_enum)]
@@ -88,7 +93,7 @@ pub struct Arguments {
     #[arg(long, value_name = "COORDINATES", requires = "controller", allow_hyphen_values = true)]
     to: Option<String>,
     /// How long that takes; the whole time unless given
-    #[arg(long, value_name = "TIME", requires = "to", allow_hyphen_values = true)]
+    #[arg(long, value_name = "TIME", requires = "to", conflicts_with = "trajectory", allow_hyphen_values = true)]
     duration: Option<String>,
     /// Gains: kp=400,kd=40, or one per drive or component, kp=400:300,kd=40; computed-torque has these unless given
     #[arg(long, value_name = "GAINS", requires = "controller", allow_hyphen_values = true)]
@@ -378,16 +383,19 @@ impl Observer for Audience {
     }
 }
 
-/// Distance from the trajectory: in metres and in radians.
-fn off(trajectory: &Trajectory, i: &Instant) -> [f64; 2] {
-    let e = pose_error(&trajectory.at(i.t).pose, &i.pose);
+/// Distance from the trajectory: in metres and in radians. A trajectory does not say where components are that follow.
+fn off(robot: &Robot, trajectory: &Trajectory, i: &Instant) -> [f64; 2] {
+    let e = pose_error(&trajectory.at(i.t).pose, &i.pose).to_array();
+    let mut own = [0.0; 6];
+    robot.model().topology().platform.independent.iter().for_each(|c| own[c.index()] = e[c.index()]);
+    let e = Twist::from_array(own);
     [e.v.norm(), e.w.norm()]
 }
 
 /// Largest and root mean square distances.
-fn tracking(done: &Done) -> Option<[[f64; 2]; 2]> {
+fn tracking(robot: &Robot, done: &Done) -> Option<[[f64; 2]; 2]> {
     let trajectory = done.trajectory.as_ref()?;
-    let list: Vec<[f64; 2]> = done.instants.iter().map(|i| off(trajectory, i)).collect();
+    let list: Vec<[f64; 2]> = done.instants.iter().map(|i| off(robot, trajectory, i)).collect();
     let largest = |k: usize| list.iter().map(|e| e[k]).fold(0.0, f64::max);
     let rms = |k: usize| (list.iter().map(|e| e[k] * e[k]).sum::<f64>() / list.len().max(1) as f64).sqrt();
     Some([0, 1].map(|k| [largest(k), rms(k)]))
@@ -426,7 +434,7 @@ fn document(robot: &Robot, done: &Done) -> Value {
         "time_at_effort_limit": s.saturated,
         "states": done.instants.iter().map(state).collect::<Vec<_>>(),
     });
-    if let Some([[metres, rms], [radians, rms_rad]]) = tracking(done) {
+    if let Some([[metres, rms], [radians, rms_rad]]) = tracking(robot, done) {
         document["tracking"] = json!({
             "largest_m": metres, "rms_m": rms, "largest_rad": radians, "rms_rad": rms_rad,
         });
@@ -451,7 +459,7 @@ fn text(robot: &Robot, done: &Done) -> String {
             let _ = writeln!(out, "{name:<6} {}", pose_text(model, &i.pose));
         }
     }
-    if let Some([[metres, rms], [radians, rms_rad]]) = tracking(done) {
+    if let Some([[metres, rms], [radians, rms_rad]]) = tracking(robot, done) {
         let _ = writeln!(
             out,
             "off the trajectory by at most {metres:.3e} m, {radians:.3e} rad; rms {rms:.3e} m, {rms_rad:.3e} rad"
@@ -550,9 +558,10 @@ fn draw(robot: &Robot, done: &Done, show: Show, path: &Path) -> Result<(), plot:
         }
         Show::Error => {
             let Some(trajectory) = &done.trajectory else { return Ok(()) };
-            let mut curves: Vec<Curve<'_>> = vec![("position (m)".to_owned(), Box::new(|i| off(trajectory, i)[0]))];
+            let mut curves: Vec<Curve<'_>> =
+                vec![("position (m)".to_owned(), Box::new(|i| off(robot, trajectory, i)[0]))];
             if t.platform.independent.iter().any(|c| c.is_angle()) {
-                curves.push(("orientation (rad)".to_owned(), Box::new(|i| off(trajectory, i)[1])));
+                curves.push(("orientation (rad)".to_owned(), Box::new(|i| off(robot, trajectory, i)[1])));
             }
             ("distance from the trajectory".to_owned(), curves)
         }

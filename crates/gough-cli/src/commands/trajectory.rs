@@ -22,17 +22,17 @@ pub struct Along {
         long,
         group = "question",
         value_name = "FILE",
-        conflicts_with_all = ["load", "friction_width", "reactions", "share", "derivatives"]
+        conflicts_with_all = ["twist", "acceleration", "load", "friction_width", "reactions", "share", "derivatives"]
     )]
     pub trajectory: Option<PathBuf>,
     /// Look every so many seconds, not at the samples of the trajectory
-    #[arg(long, value_name = "TIME", requires = "trajectory", allow_hyphen_values = true)]
+    #[arg(long, value_name = "TIME", requires = "trajectory", conflicts_with_all = ["pose", "states"], allow_hyphen_values = true)]
     step: Option<String>,
     /// Write joints and efforts along the trajectory
-    #[arg(long, value_name = "FILE", requires = "trajectory")]
+    #[arg(long, value_name = "FILE", requires = "trajectory", conflicts_with_all = ["pose", "states"])]
     csv: Option<PathBuf>,
     /// Draw the efforts, .svg or .png
-    #[arg(long, value_name = "FILE", requires = "trajectory")]
+    #[arg(long, value_name = "FILE", requires = "trajectory", conflicts_with_all = ["pose", "states"])]
     plot: Option<PathBuf>,
 }
 

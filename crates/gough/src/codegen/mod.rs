@@ -262,6 +262,8 @@ pub enum CodegenError {
     DerivativesOfRoutine,
     /// So do four states at once.
     RoutineInLanes,
+    /// No posture around home gives finite numbers.
+    NotFinite,
 }
 
 impl CodegenError {
@@ -277,6 +279,7 @@ impl CodegenError {
             Self::UnknownParameter { .. } => "unknown-parameter",
             Self::UnknownInput { .. } => "unknown-input",
             Self::DerivativesOfRoutine | Self::RoutineInLanes => "usage",
+            Self::NotFinite => "not-finite",
         }
     }
 
@@ -328,6 +331,9 @@ impl fmt::Display for CodegenError {
             Self::RoutineInLanes => f.write_str(
                 "four states at once are solved written out: leave out `--solve routine`, or take `--lang c`",
             ),
+            Self::NotFinite => f.write_str(
+                "no posture around home gives finite numbers: where `ddm` refuses too, give the bodies their masses and inertias",
+            ),
         }
     }
 }
@@ -371,7 +377,7 @@ pub fn generate(robot: &Robot, options: &Options) -> Result<Generated, CodegenEr
         (program, bare)
     };
     let name = format!("{}_{}", identifier(&robot.model().topology().name), identifier(options.model.name()));
-    let vectors = models::states(&subject, &inputs)
+    let vectors: Vec<_> = models::states(&subject, &inputs)
         .into_iter()
         .map(|x| {
             let y = solved(&program.eval(&x), system);
@@ -379,6 +385,9 @@ pub fn generate(robot: &Robot, options: &Options) -> Result<Generated, CodegenEr
         })
         .filter(|(_, y)| y.iter().all(|v| v.is_finite()))
         .collect();
+    if vectors.is_empty() {
+        return Err(CodegenError::NotFinite);
+    }
     let unit = Unit { name, inputs, outputs, graph: &graph, system, about: about(&subject, options, &count), vectors };
     let files = emit::files(options.language, &unit);
     let mode = mode.name(robot.model().topology());

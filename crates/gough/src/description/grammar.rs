@@ -286,7 +286,11 @@ static BODY: Section = Section {
         key("pitch", Kind::Number(Unit::Length), "H: advance per radian."),
         key("range", Kind::Numbers(Unit::Position, 2), "Lowest and highest coordinate. Solutions outside are refused."),
         key("friction", Kind::Table(&FRICTION), "Friction of the joint."),
-        key("stiffness", Kind::Number(Unit::Stiffness), "Spring of the joint about its zero."),
+        key(
+            "stiffness",
+            Kind::Number(Unit::Stiffness),
+            "Spring of the joint about its zero, for natural frequencies; efforts and motion of the rigid robot leave it out.",
+        ),
         key("drive", Kind::Table(&DRIVE), "Its presence makes the joint active."),
         key("mass", Kind::Number(Unit::Mass), "Mass; zero unless given."),
         key("com", Kind::Numbers(Unit::Length, 3), "Centre of mass."),
@@ -406,7 +410,7 @@ static CLOSURE: Section = Section {
         must("b", Kind::Table(&SIDE), "The other side."),
         key("range", Kind::Numbers(Unit::Position, 2), "Lowest and highest coordinate (R and P)."),
         key("friction", Kind::Table(&FRICTION), "Friction of the joint."),
-        key("stiffness", Kind::Number(Unit::Stiffness), "Spring of the joint."),
+        key("stiffness", Kind::Number(Unit::Stiffness), "Spring of the joint, likewise."),
     ],
     free: None,
 };

@@ -11,7 +11,6 @@ use super::robot::{
 };
 use super::rows::{Reader, zeros};
 use super::source::{Item, Table, Value, parse};
-use crate::spatial::NotPhysical;
 use std::collections::{HashMap, HashSet};
 
 /// Largest file, in bytes.
@@ -594,15 +593,10 @@ impl Reader<'_> {
         });
         let platform = std::iter::once(("platform", &d.platform.mass));
         for (name, mass) in rows.chain(bars).chain(platform).filter(|(_, m)| !m.grouped) {
-            let reason = match mass.inertia(&values).check_physical() {
-                Ok(()) => continue,
-                Err(NotPhysical::NegativeMass(m)) => format!("its mass is {m} kg"),
-                Err(NotPhysical::Massless) => "it has a first moment or an inertia but no mass".to_owned(),
-                Err(NotPhysical::Moments([a, b, c])) => {
-                    format!("its principal moments at the centre of mass are {a:.4e}, {b:.4e}, {c:.4e} kg m^2")
-                }
-            };
-            self.fault(Fault::NonPhysicalInertia { body: name.to_owned(), reason }, mass.span);
+            if let Err(why) = mass.inertia(&values).check_physical() {
+                let what = Fault::NonPhysicalInertia { body: name.to_owned(), reason: why.to_string() };
+                self.fault(what, mass.span);
+            }
         }
     }
 

@@ -145,6 +145,9 @@ impl Moved {
         let order = self.order(model, friction)?;
         self.drives.solve(&order);
         let mut efforts = self.drives.efforts.clone();
+        if !efforts.iter().all(|x| x.is_finite()) {
+            return Err(SolveError::not_finite());
+        }
         if self.drives.is_redundant() {
             efforts = share(&conditions.share, &self.drives.J_inv(), &self.drives.felt, &efforts)?;
         } else if let Share::Within(limits) = &conditions.share {

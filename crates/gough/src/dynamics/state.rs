@@ -222,8 +222,7 @@ impl Dynamics {
         }
         self.drives.add_unfelt(&self.efforts);
         if !self.drives.efforts.iter().all(|x| x.is_finite()) {
-            let reason = "the twist or the acceleration has a number that is not finite".to_owned();
-            return Err(SolveError::NotAPose { reason });
+            return Err(SolveError::not_finite());
         }
         Ok(&self.drives.efforts)
     }
@@ -333,8 +332,12 @@ impl Dynamics {
         let n = self.accelerations.len();
         lu(&mut self.M, n);
         lu_solve(&self.M, n, &mut self.accelerations);
-        let definite = (0..n).all(|i| self.M[i * n + i] > 0.0 && self.M[i * n + i].is_finite());
-        if definite && self.accelerations.iter().all(|x| x.is_finite()) { Ok(()) } else { Err(SolveError::NoInertia) }
+        let pivot = |i: usize| self.M[i * n + i];
+        match (0..n).map(pivot).find(|x| !(*x > 0.0 && x.is_finite())) {
+            Some(pivot) if pivot.is_finite() => Err(SolveError::NoInertia),
+            None if self.accelerations.iter().all(|x| x.is_finite()) => Ok(()),
+            _ => Err(SolveError::not_finite()),
+        }
     }
 
     /// `M` and `J_invᵀ τ - c` of (8.162) on the independent components of the platform, the latter in the place of the

@@ -103,6 +103,13 @@ pub enum SolveError {
 }
 
 impl SolveError {
+    /// A motion, efforts or loads with a number that is not finite, or too large for the answer to be.
+    pub fn not_finite() -> Self {
+        let reason = "the answer is not finite: a number of the motion, the efforts, the loads or the payload is beyond any \
+                      robot; check the units";
+        SolveError::NotAPose { reason: reason.to_owned() }
+    }
+
     /// A short name that programs can rely on.
     pub fn kind(&self) -> &'static str {
         match self {

@@ -24,6 +24,8 @@ pub(super) struct Layout {
     pub(super) determined: HashSet<CoordId>,
     /// What the platform carries, in the file's platform frame, or at the tool point in the axes of its body.
     pub(super) payload: Inertia<f64>,
+    /// Factors of the inertias of bodies and platform and of the rotors; none unless asked for.
+    pub(super) scales: Vec<f64>,
 }
 
 impl Layout {
@@ -47,6 +49,7 @@ impl Layout {
             order: Vec::new(),
             determined: HashSet::new(),
             payload: Inertia::zero(),
+            scales: Vec::new(),
             closure_rows,
             couplings: PerBody::default(),
             tool,

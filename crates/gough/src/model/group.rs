@@ -43,6 +43,7 @@ struct Make {
     closures: Vec<(ClosureJoint, [SidePath; 2])>,
     blocks: Vec<Block<f64>>,
     pivots: Option<LegPivots>,
+    drives: Vec<usize>,
 }
 
 fn make(model: &Model<f64>, topology: &Topology, id: LegId) -> Make {
@@ -57,6 +58,7 @@ fn make(model: &Model<f64>, topology: &Topology, id: LegId) -> Make {
         closures: leg.closures.iter().map(|c| (c.joint, c.paths.clone())).collect(),
         blocks: model.leg_blocks(id).iter().map(|b| b.map(&mut |_| 0.0)).collect(),
         pivots: topology.plan.pivots_of_leg.as_slice().get(id.index()).cloned(),
+        drives: topology.drives_of(id).iter().map(|d| d.0).collect(),
     }
 }
 

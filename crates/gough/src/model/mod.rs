@@ -162,17 +162,11 @@ impl Model<f64> {
     /// The same robot with every mass, inertia and rotor multiplied by a factor of its own: bodies first, then the platform,
     /// then the rotors. A body stays one that can exist.
     pub fn with_scaled_inertias(&self, mut factor: impl FnMut() -> f64) -> Self {
-        let mut scaled = self.clone();
-        let numbers = &mut scaled.numbers;
-        let bodies = numbers.bodies.values_mut().map(|b| &mut b.inertia);
-        for inertia in bodies.chain(std::iter::once(&mut numbers.platform)) {
-            let k = factor();
-            *inertia = inertia.map(&mut |x| x * k);
-        }
-        for joint in numbers.joints.values_mut() {
-            joint.rotor *= factor();
-        }
-        scaled.grouped()
+        let mut model = self.clone();
+        let scales = &mut Arc::make_mut(&mut model.layout).scales;
+        scales.resize(self.numbers.bodies.len() + 1 + self.numbers.joints.len(), 1.0);
+        scales.iter_mut().for_each(|k| *k *= factor());
+        model.with_values(&self.numbers.parameters)
     }
 
     /// The same model with the closure rows that give the rates of each leg.

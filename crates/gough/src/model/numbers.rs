@@ -156,7 +156,18 @@ impl<S: Real> Numbers<S> {
             numbers.bodies[tool].inertia = numbers.bodies[tool].inertia + numbers.platform.seen_from(&at);
             numbers.platform = Inertia::zero();
         }
+        numbers.scale_inertias(&layout.scales);
         numbers
+    }
+
+    /// Multiplies the inertias of the bodies, of the platform and of the rotors, in this order, as far as there are factors.
+    fn scale_inertias(&mut self, factors: &[f64]) {
+        let mut factors = factors.iter().map(|k| S::lit(*k));
+        let bodies = self.bodies.values_mut().map(|b| &mut b.inertia);
+        for (inertia, k) in bodies.chain(std::iter::once(&mut self.platform)).zip(&mut factors) {
+            *inertia = inertia.map(&mut |x| x * k);
+        }
+        self.joints.values_mut().zip(factors).for_each(|(joint, k)| joint.rotor *= k);
     }
 }
 

@@ -2,6 +2,7 @@
 
 use crate::scalar::Real;
 use crate::spatial::{Accel, Mat3, Pose, Twist, Vec3, Wrench, along, cross, each, each_entry, hat, times};
+use std::fmt;
 use std::ops::Add;
 
 /// `(m, ms, I_o)` at the origin of the body frame, in its axes. Linear in the ten parameters, so grouped parameters,
@@ -26,6 +27,18 @@ pub enum NotPhysical {
     Massless,
     /// Principal moments at the centre of mass that no distribution of mass has.
     Moments([f64; 3]),
+}
+
+impl fmt::Display for NotPhysical {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            NotPhysical::NegativeMass(m) => write!(f, "its mass is {m} kg"),
+            NotPhysical::Massless => f.write_str("it has a first moment or an inertia but no mass"),
+            NotPhysical::Moments([a, b, c]) => {
+                write!(f, "its principal moments at the centre of mass are {a:.4e}, {b:.4e}, {c:.4e} kg m^2")
+            }
+        }
+    }
 }
 
 impl<S: Real> Inertia<S> {
