@@ -186,17 +186,45 @@ fn long_files_are_answered_in_order() {
     assert!(err.contains("1 of 5001 states"), "{err}");
 }
 
-/// A joint that the pose leaves open stands still, and the answers say so.
+/// A joint that the pose leaves open stands still unless it is told to move, and the answers say so.
 #[test]
 fn open_joints_are_told() {
     let robot = repository("crates/gough/tests/robots/redundant.toml");
-    for command in ["idm", "ddm"] {
-        let ask = [command, &robot, "--pose", "x=0,y=0,phi=0"];
-        let answer = json(&[&ask[..], &["--json"]].concat());
-        assert_eq!(answer["held"], serde_json::json!(["1s"]), "{answer}");
-        let (out, _, _) = run(&ask);
-        assert!(out.contains("stands still"), "{out}");
-    }
+    let ask = ["idm", &robot, "--pose", "x=0,y=0,phi=0"];
+    let still = json(&[&ask[..], &["--json"]].concat());
+    assert_eq!(still["held"], serde_json::json!(["1s"]), "{still}");
+    let (out, _, _) = run(&ask);
+    assert!(out.contains("stands still"), "{out}");
+    let moved =
+        [&ask[..], &["--joints", "q1s=0.06", "--joint-rates", "q1s=0.3", "--joint-accelerations", "q1s=2"]].concat();
+    let moving = json(&[&moved[..], &["--json"]].concat());
+    assert!(moving.get("held").is_none() && moving["efforts"] != still["efforts"], "{moving}");
+    // The same efforts give the same accelerations.
+    let joints: Vec<&str> = moving["active_joints"].as_array().unwrap().iter().map(|x| x.as_str().unwrap()).collect();
+    let efforts: Vec<String> = joints
+        .iter()
+        .zip(moving["efforts"].as_array().unwrap())
+        .map(|(name, x)| format!("q{name}={}", x.as_f64().unwrap()))
+        .collect();
+    let efforts = efforts.join(",");
+    let back = json(&[
+        "ddm",
+        &robot,
+        "--pose",
+        "x=0,y=0,phi=0",
+        "--joints",
+        "q1s=0.06",
+        "--joint-rates",
+        "q1s=0.3",
+        "--efforts",
+        &efforts,
+        "--json",
+    ]);
+    let k = joints.iter().position(|n| *n == "1s").unwrap();
+    let acceleration = back["active_qdd"][k].as_f64().unwrap();
+    assert!((acceleration - 2.0).abs() < 1e-9, "{back}");
+    let (_, err, code) = run(&[&ask[..], &["--joint-rates", "q11=1"]].concat());
+    assert!(code == 2 && err.contains("leaves open: q1s"), "{err}");
     let plain = json(&["idm", "five-bar", "--pose", "x=0.05,y=0.25", "--json"]);
     assert!(plain.get("held").is_none());
 }

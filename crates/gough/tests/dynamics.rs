@@ -439,7 +439,13 @@ fn derivatives_are_slopes() {
                 let posture = inverse(model, X, posture.mode()).ok()?;
                 Some(direct_dynamics_under(model, &posture, t, tau, &conditions).ok()?.0)
             };
-            let Ok(d) = direct_derivatives(model, posture, t, tau, &conditions) else { continue };
+            let d = match direct_derivatives(model, posture, t, tau, &conditions) {
+                Ok(d) => d,
+                Err(e) => {
+                    assert_ne!(model.topology().plan.given.is_empty(), e == SolveError::OpenJoints, "{e}");
+                    continue;
+                }
+            };
             for k in 0..n {
                 if platform.dependent.is_empty() {
                     same(&d.pose, k, slope(&|s| accel(&shifted(k, s), t, tau)), "ddm pose");
@@ -554,4 +560,46 @@ fn legs_may_differ_in_their_drives_only() {
         inverse_in(model, posture.pose(), robot.mode(), &mut memory.pos).unwrap();
         close(memory.direct_from(model, &t, &long, None).unwrap(), &td, 1e-9, driven);
     }
+}
+
+/// A drive that the pose leaves open moves on its own: power in = energy gained, and the accelerations of platform and open joint
+/// come back from the efforts.
+#[test]
+fn open_joints_move_as_they_are_told() {
+    let robot = common::compile("redundant", &common::text("redundant"));
+    let model = robot.model();
+    let topology = model.topology();
+    let [open] = topology.plan.given[..] else { panic!("one open joint") };
+    let (t, td) = ([0.3, -0.2, 0.4], [0.5, 0.7, -0.6]);
+    let (q, rate, acceleration) = (0.05, 0.3, -0.8);
+    let at = |s: f64| {
+        let mut pose = *robot.home().pose();
+        pose.p += gough::spatial::vec3(t[0] * s + 0.5 * td[0] * s * s, t[1] * s + 0.5 * td[1] * s * s, 0.0);
+        let angle = t[2] * s + 0.5 * td[2] * s * s;
+        pose.R = gough::spatial::Rotation::about_z(gough::spatial::Turn::of(angle)) * pose.R;
+        let given = [(open, q + rate * s + 0.5 * acceleration * s * s)];
+        let posture = gough::kinematics::inverse_given(model, &pose, robot.mode(), &given).unwrap();
+        let later: Vec<f64> = t.iter().zip(&td).map(|(v, a)| v + a * s).collect();
+        let conditions =
+            Conditions { open: vec![(open, [rate + acceleration * s, acceleration])], ..Conditions::default() };
+        let found = inverse_dynamics_under(model, &posture, &later, &td, &conditions).unwrap();
+        (posture, found, conditions)
+    };
+    let (posture, found, conditions) = at(0.0);
+    assert!(
+        (found.motion.rates[open] - rate).abs() < 1e-15 && (found.motion.accels[open] - acceleration).abs() < 1e-15
+    );
+    let energy = |s: f64| {
+        let e = at(s).1;
+        e.kinetic_energy + e.kinetic_energy_rotors + e.potential_energy
+    };
+    let h = 1e-5;
+    let gained = (energy(h) - energy(-h)) / (2.0 * h);
+    let power: f64 = topology.active.iter().zip(&found.efforts).map(|(c, tau)| found.motion.rates[*c] * tau).sum();
+    assert!((gained - power).abs() < 1e-7 * (1.0 + power.abs()), "{gained} {power}");
+    let (back, motion) = direct_dynamics_under(model, &posture, &t, &found.efforts, &conditions).unwrap();
+    close(&back, &td, 1e-9, "platform");
+    assert!((motion.accels[open] - acceleration).abs() < 1e-9, "{}", motion.accels[open]);
+    let fewer = direct_dynamics_under(model, &posture, &t, &found.efforts[1..], &conditions).unwrap_err();
+    assert_eq!(fewer.kind(), "wrong-count");
 }

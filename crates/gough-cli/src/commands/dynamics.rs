@@ -41,6 +41,12 @@ pub struct Question {
     /// Platform twist: x=0.3,y=-0.2 or x=..,y=..,z=..,wx=..,wy=..,wz=..; what is left out is zero
     #[arg(long, value_name = "COMPONENTS", requires = "pose", conflicts_with = "states", allow_hyphen_values = true)]
     twist: Option<String>,
+    /// Joints that the pose of a redundant robot leaves open: q1s=0.05; where `near` of the file has them unless given
+    #[arg(long, value_name = "JOINTS", requires = "pose", conflicts_with = "states", allow_hyphen_values = true)]
+    joints: Option<String>,
+    /// Rates of these joints, rad/s or m/s: q1s=0.3; what is left out stands still
+    #[arg(long, value_name = "RATES", requires = "pose", conflicts_with = "states", allow_hyphen_values = true)]
+    joint_rates: Option<String>,
     /// Working mode, such as --mode=+-+; by default that of the file
     #[arg(long, value_name = "MODE", allow_hyphen_values = true)]
     mode: Option<String>,
@@ -67,6 +73,15 @@ pub struct Inverse {
     /// Platform acceleration, as the twist
     #[arg(long, value_name = "COMPONENTS", requires = "pose", conflicts_with = "states", allow_hyphen_values = true)]
     acceleration: Option<String>,
+    /// Accelerations of joints that the pose of a redundant robot leaves open: q1s=2; what is left out is zero
+    #[arg(
+        long,
+        value_name = "ACCELERATIONS",
+        requires = "pose",
+        conflicts_with = "states",
+        allow_hyphen_values = true
+    )]
+    joint_accelerations: Option<String>,
     /// Forces in all joints and closures too
     #[arg(long)]
     reactions: bool,
@@ -113,6 +128,7 @@ pub fn idm(arguments: &Inverse) -> Result<(), Failure> {
         let acceleration = optional(&robot, arguments.acceleration.as_deref(), "--acceleration")?;
         let mut conditions = conditions(&robot, &arguments.question)?;
         conditions.share = share(&robot, &arguments.share)?;
+        conditions.open = open_joints(&robot, &arguments.question, arguments.joint_accelerations.as_deref())?;
         let one = |state: &State, mode: &WorkingMode| -> Result<(Value, String), SolveError> {
             let model = robot.model();
             let posture = inverse_given(model, &state.pose, mode, &state.given)?;
@@ -122,7 +138,7 @@ pub fn idm(arguments: &Inverse) -> Result<(), Failure> {
             let found = inverse_dynamics_under(model, &posture, twist, acceleration, &conditions)?;
             let mut document = efforts_json(&robot, &posture, &found);
             let mut text = efforts_text(&robot, &posture, &found);
-            tell_open_joints(&robot, state, &mut document, &mut text);
+            tell_open_joints(&robot, state, &conditions, &mut document, &mut text);
             if arguments.reactions {
                 let plain = Conditions { friction: None, ..conditions.clone() };
                 let all = joint_reactions(model, &posture, twist, acceleration, &plain)?;
@@ -153,6 +169,7 @@ pub fn ddm(arguments: &Direct) -> Result<(), Failure> {
         if arguments.friction {
             conditions.friction = Some(conditions.friction.unwrap_or_default());
         }
+        conditions.open = open_joints(&robot, &arguments.question, None)?;
         let one = |state: &State, mode: &WorkingMode| -> Result<(Value, String), SolveError> {
             let model = robot.model();
             let posture = inverse_given(model, &state.pose, mode, &state.given)?;
@@ -162,7 +179,7 @@ pub fn ddm(arguments: &Direct) -> Result<(), Failure> {
             let (acceleration, motion) = direct_dynamics_under(model, &posture, twist, tau, &conditions)?;
             let mut document = accelerations_json(&robot, &posture, &acceleration, &motion);
             let mut text = accelerations_text(&robot, &posture, &acceleration, &motion);
-            tell_open_joints(&robot, state, &mut document, &mut text);
+            tell_assumed(&robot, state, &mut document, &mut text);
             if arguments.matrices {
                 let names = component_names(model).join(" ");
                 let on_platform = platform_model(model, &posture, twist, &conditions)?;
@@ -190,12 +207,56 @@ pub fn ddm(arguments: &Direct) -> Result<(), Failure> {
     answer().map_err(|why: Failure| why.of(&robot.model().topology().name))
 }
 
-/// Joints that the pose leaves open stand still: `held` names them, `assumed` where they were taken.
-fn tell_open_joints(robot: &Robot, state: &State, document: &mut Value, text: &mut String) {
+/// Values of joints that the pose leaves open, by name.
+fn open_values(robot: &Robot, text: &str, what: &str) -> Result<Vec<(CoordId, f64)>, Failure> {
+    let usage = |m: String| Failure::Usage(format!("{what}: {m}"));
+    let t = robot.model().topology();
+    let open: Vec<String> = t.plan.given.iter().map(|c| format!("q{}", t.coords[*c].name)).collect();
+    let per = match what {
+        "--joint-rates" => 1,
+        "--joint-accelerations" => 2,
+        _ => 0,
+    };
+    let mut list: Vec<(CoordId, f64)> = Vec::new();
+    for assigned in ask::assignments(text, what)? {
+        let found = t.coord(&assigned.name).filter(|c| t.plan.given.contains(c));
+        let Some(c) = found else {
+            let why = if open.is_empty() { "the pose leaves none open".to_owned() } else { open.join(", ") };
+            return Err(usage(format!("`{}` is no joint that the pose leaves open: {why}", assigned.name)));
+        };
+        let length = i32::from(t.coords[c].slides);
+        assigned.must_have([length, 0, -per], "a value of that joint").map_err(usage)?;
+        if list.iter().any(|(other, _)| *other == c) {
+            return Err(usage(format!("{} is given twice", assigned.name)));
+        }
+        list.push((c, assigned.value));
+    }
+    Ok(list)
+}
+
+/// Rates and accelerations of joints that the pose leaves open.
+fn open_joints(
+    robot: &Robot,
+    question: &Question,
+    accelerations: Option<&str>,
+) -> Result<Vec<(CoordId, [f64; 2])>, Failure> {
+    let values = |text: Option<&str>, what| text.map_or(Ok(Vec::new()), |text| open_values(robot, text, what));
+    let rates = values(question.joint_rates.as_deref(), "--joint-rates")?;
+    let accelerations = values(accelerations, "--joint-accelerations")?;
+    let of = |list: &[(CoordId, f64)], c: CoordId| list.iter().find(|(o, _)| *o == c).map(|(_, x)| *x);
+    let open = robot.model().topology().plan.given.iter();
+    let moves = open.filter_map(|c| match (of(&rates, *c), of(&accelerations, *c)) {
+        (None, None) => None,
+        (rate, acceleration) => Some((*c, [rate.unwrap_or(0.0), acceleration.unwrap_or(0.0)])),
+    });
+    Ok(moves.collect())
+}
+
+/// Joints that the pose leaves open and nothing gives: `assumed` says where they were taken.
+fn tell_assumed(robot: &Robot, state: &State, document: &mut Value, text: &mut String) {
     let model = robot.model();
     let t = model.topology();
-    let open: Vec<&str> = t.plan.given.iter().map(|c| t.coords[*c].name.as_str()).collect();
-    if open.is_empty() {
+    if t.plan.given.is_empty() {
         return;
     }
     let assumed = ask::assumed(model, &state.given);
@@ -203,11 +264,21 @@ fn tell_open_joints(robot: &Robot, state: &State, document: &mut Value, text: &m
         let _ =
             writeln!(text, "q{} = {} assumed: nothing gives it", t.coords[*c].name, joint_text(model, *c, *q).trim());
     }
-    for name in &open {
+    add_assumed(t, &assumed, document);
+}
+
+/// The same, and those that stand still: `held` names them.
+fn tell_open_joints(robot: &Robot, state: &State, conditions: &Conditions, document: &mut Value, text: &mut String) {
+    let t = robot.model().topology();
+    tell_assumed(robot, state, document, text);
+    let still = t.plan.given.iter().filter(|c| !conditions.open.iter().any(|(o, _)| o == *c));
+    let still: Vec<&str> = still.map(|c| t.coords[*c].name.as_str()).collect();
+    for name in &still {
         let _ = writeln!(text, "q{name} stands still, its drive giving what that takes: the pose leaves it open");
     }
-    add_assumed(t, &assumed, document);
-    document["held"] = json!(open);
+    if !still.is_empty() {
+        document["held"] = json!(still);
+    }
 }
 
 fn matrices_json(m: &RobotModel) -> (Value, Value) {
@@ -250,7 +321,7 @@ fn conditions(robot: &Robot, question: &Question) -> Result<Conditions, Failure>
         }
         width => width.map(Sign::Smooth),
     };
-    Ok(Conditions { loads, friction, share: Share::Shortest })
+    Ok(Conditions { loads, friction, ..Conditions::default() })
 }
 
 /// `--share`: how redundant drives share.
@@ -325,7 +396,8 @@ fn answer_all(
     let mode = one_mode(robot, question.mode.as_deref())?;
     if let Some(pose) = &question.pose {
         let twist = optional(robot, question.twist.as_deref(), "--twist")?;
-        let state = State { pose: ask::pose(model, pose)?, given: Vec::new(), twist, acceleration, efforts };
+        let given = question.joints.as_deref().map_or(Ok(Vec::new()), |text| open_values(robot, text, "--joints"))?;
+        let state = State { pose: ask::pose(model, pose)?, given, twist, acceleration, efforts };
         let (mut document, text) = one(&state, &mode)?;
         document["robot"] = json!(t.name);
         document["active_joints"] = json!(t.active_names());

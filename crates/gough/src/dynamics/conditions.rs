@@ -2,7 +2,7 @@
 
 use super::newton_euler::Sign;
 use super::reduction::Efforts;
-use crate::model::Node;
+use crate::model::{CoordId, Node};
 use crate::scalar::Real;
 use crate::spatial::Wrench;
 
@@ -16,6 +16,8 @@ pub struct Conditions {
     pub friction: Option<Sign>,
     /// How drives share.
     pub share: Share,
+    /// Rates and accelerations of joints that the pose leaves open (kinematic redundancy); others of them stand still.
+    pub open: Vec<(CoordId, [f64; 2])>,
 }
 
 /// How drives share what they must give together, when there are more of them than freedoms, (8.148).

@@ -190,6 +190,9 @@ pub fn direct_derivatives(
     efforts: &[f64],
     conditions: &Conditions,
 ) -> Result<Derivatives, SolveError> {
+    if !model.topology().plan.given.is_empty() {
+        return Err(SolveError::OpenJoints);
+    }
     let (td_r, _) = super::direct_dynamics_under(model, posture, t_r, efforts, conditions)?;
     let at = super::inverse::Moved::new(model, posture, t_r, &td_r, conditions)?;
     let orders = Orders::of(model, &at.pos);

@@ -11,7 +11,7 @@ use crate::kinematics::jacobians::{Redundancy, StateMatrices, matrices_at};
 use crate::kinematics::motion::Motion;
 use crate::kinematics::{Kind, Posture, SolveError};
 use crate::linalg::small::Dense;
-use crate::model::Model;
+use crate::model::{CoordId, Model};
 
 /// Inertia and bias of the robot.
 #[derive(Clone, Debug)]
@@ -40,11 +40,54 @@ pub fn direct_dynamics_under(
     efforts: &[f64],
     conditions: &Conditions,
 ) -> Result<(Vec<f64>, Motion<f64>), SolveError> {
+    if !model.topology().plan.given.is_empty() {
+        return with_open_joints(model, posture, t_r, efforts, conditions);
+    }
     let mut memory = Dynamics::new(model);
     memory.pos = posture.positions().clone();
     conditions.put(&mut memory.efforts);
     let acceleration = memory.direct_from(model, t_r, efforts, conditions.friction)?.to_vec();
     Ok((acceleration, memory.motion))
+}
+
+/// The same for a robot whose pose leaves joints open, each with a drive of its own: efforts are linear in the accelerations of
+/// platform and open joints together, one inverse model per column, (8.34); the rates of open joints are those of the conditions.
+fn with_open_joints(
+    model: &Model<f64>,
+    posture: &Posture,
+    t_r: &[f64],
+    efforts: &[f64],
+    conditions: &Conditions,
+) -> Result<(Vec<f64>, Motion<f64>), SolveError> {
+    let topology = model.topology();
+    let open = &topology.plan.given;
+    let (n, drives) = (topology.platform.independent.len(), topology.active.len());
+    if efforts.len() != drives {
+        return Err(SolveError::WrongCount { what: "efforts", expected: drives, found: efforts.len() });
+    }
+    if n + open.len() != drives {
+        return Err(SolveError::Redundant);
+    }
+    let rate = |c: CoordId| conditions.open.iter().find(|(o, _)| *o == c).map_or(0.0, |(_, [rate, _])| *rate);
+    let moved = |x: &[f64]| {
+        let open = open.iter().zip(&x[n..]).map(|(c, acceleration)| (*c, [rate(*c), *acceleration])).collect();
+        Moved::new(model, posture, t_r, &x[..n], &Conditions { open, ..conditions.clone() })
+    };
+    let needed = |x: &[f64]| moved(x)?.drive(model, conditions.friction, &Conditions::default());
+    let c = needed(&vec![0.0; drives])?;
+    let mut A = Dense::zeros(drives, drives);
+    for k in 0..drives {
+        let mut unit = vec![0.0; drives];
+        unit[k] = 1.0;
+        let column = needed(&unit)?;
+        (0..drives).for_each(|i| *A.at_mut(i, k) = column[i] - c[i]);
+    }
+    let rest = Dense { rows: drives, cols: 1, data: efforts.iter().zip(&c).map(|(tau, c)| tau - c).collect() };
+    let x = A.solve(&rest).ok_or(SolveError::NoInertia)?.data;
+    if !x.iter().all(|x| x.is_finite()) {
+        return Err(SolveError::NoInertia);
+    }
+    Ok((x[..n].to_vec(), moved(&x)?.motion))
 }
 
 /// Inertia matrix and bias vector on the platform's independent components: one Newton-Euler per column, (8.34).

@@ -121,6 +121,9 @@ impl Moved {
         conditions: &Conditions,
     ) -> Result<Self, SolveError> {
         let (mut pos, mut motion) = (posture.positions().clone(), Motion::new(model));
+        for (c, [rate, acceleration]) in &conditions.open {
+            (motion.rates[*c], motion.accels[*c]) = (*rate, *acceleration);
+        }
         move_bodies(model, t_r, td_r, &mut pos, &mut motion)?;
         let mut efforts = Efforts::new(model);
         conditions.put(&mut efforts);
@@ -136,7 +139,7 @@ impl Moved {
     }
 
     /// Efforts of the drives.
-    fn drive(
+    pub(super) fn drive(
         &mut self,
         model: &Model<f64>,
         friction: Option<Sign>,

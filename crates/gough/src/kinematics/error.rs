@@ -71,6 +71,8 @@ pub enum SolveError {
     },
     /// The question needs as many drives as freedoms.
     Redundant,
+    /// Not answered for robots whose pose leaves joints open.
+    OpenJoints,
     /// The robot does not stand in the working mode asked for.
     NotInMode {
         /// The mode.
@@ -125,6 +127,7 @@ impl SolveError {
             SolveError::SelfMotion | SolveError::Uncontrolled { .. } => "type2",
             SolveError::BeyondEffort { .. } => "beyond-effort",
             SolveError::Redundant => "redundant",
+            SolveError::OpenJoints => "open-joints",
             SolveError::NoInertia => "no-inertia",
             SolveError::UnknownMode { .. } => "unknown-mode",
             SolveError::WrongCount { .. } => "wrong-count",
@@ -196,6 +199,10 @@ impl fmt::Display for SolveError {
             SolveError::Redundant => f.write_str(
                 "the robot has more drives than freedoms, so that active joints do not move independently; ask for the model \
                  on the platform's components",
+            ),
+            SolveError::OpenJoints => f.write_str(
+                "the pose leaves joints open, and derivatives of the accelerations are for robots whose pose gives every joint; \
+                 take those of the efforts (`idm --derivatives`), or name a set of drives that holds every joint with --actuation",
             ),
             SolveError::NotInMode { mode, others } => {
                 write!(f, "no posture in working mode {mode}; those that exist here: {}", others.join(" "))
