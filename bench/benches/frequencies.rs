@@ -79,11 +79,12 @@ fn grown(legs: usize, elements: usize) -> Robot {
     Robot::from_toml("grown", &text, &Options::default(), None).unwrap_or_else(|e| panic!("{e}"))
 }
 
-/// Time grows with the number of legs and of elements, and not with its square.
+/// Time grows with the number of legs and of elements, and not with its square. The lowest four: with more legs the fifth lies in a
+/// cluster, one mode per leg, which takes longer to tell apart.
 fn growth(c: &mut Criterion) {
     let mut group = c.benchmark_group("growth");
-    let legs = [3, 4, 6, 8].map(|n| (format!("lowest five, {n} legs"), n, 1));
-    let elements = [1, 2, 4, 8].map(|n| (format!("lowest five, {n} elements per link"), 3, n));
+    let legs = [3, 4, 6, 8].map(|n| (format!("lowest four, {n} legs"), n, 1));
+    let elements = [1, 2, 4, 8].map(|n| (format!("lowest four, {n} elements per link"), 3, n));
     for (name, legs, elements) in legs.into_iter().chain(elements) {
         let robot = grown(legs, elements);
         let mut v = Vibration::new(robot.model(), robot.home(), Actuators::Locked).expect("flexible");
@@ -93,7 +94,7 @@ fn growth(c: &mut Criterion) {
             b.iter(|| {
                 i = (i + 1) % poses.len();
                 v.take(black_box(&poses[i]), robot.mode()).expect("in reach");
-                v.lowest(5).expect("solved")[4].hz
+                v.lowest(4).expect("solved")[3].hz
             });
         });
     }
