@@ -92,6 +92,9 @@ fn answer_for(robot: &Robot, arguments: &Arguments) -> Result<(), Failure> {
             let most = v.modes();
             return Err(Failure::Usage(format!("--quantity f{}: the robot has {most} natural frequencies", of.number)));
         }
+    } else if arguments.follow || arguments.by_order {
+        let why = "--follow and --by-order are for natural frequencies: take --quantity f1, or leave them out";
+        return Err(Failure::Usage(why.to_owned()));
     }
     if arguments.plot.is_some() && region.spans().len() > 2 {
         return Err(Failure::Usage("--plot shows one or two coordinates; take --csv or --json for three".to_owned()));

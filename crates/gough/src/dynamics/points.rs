@@ -246,7 +246,7 @@ impl<S: Real> AtPoints<S> {
 }
 
 /// Wrench that a platform in the plane needs to move so, (6.35)-(6.36), see
-/// [`needed`](super::newton_euler::needed); `zz` is its moment about the normal.
+/// [`needed`]; `zz` is its moment about the normal.
 #[inline(always)]
 pub fn needed_in_plane<S: Real>(
     inertia: &Inertia<S>,

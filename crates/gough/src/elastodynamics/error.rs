@@ -139,7 +139,9 @@ impl fmt::Display for ElasticError {
                 "a leg moves freely while the platform is held, or the robot has free motions: it cannot be reduced; \
                  leave --reduce out",
             ),
-            ElasticError::NotConverged => f.write_str("the natural frequencies did not converge"),
+            ElasticError::NotConverged => f.write_str(
+                "the natural frequencies did not converge; look at the units of moduli, densities, lengths and stiffnesses",
+            ),
         }
     }
 }

@@ -119,7 +119,7 @@ pub(super) fn sign_of_bit(bits: u64, k: usize) -> f64 {
     if k < 64 && bits >> k & 1 == 1 { -1.0 } else { 1.0 }
 }
 
-/// Whether every posture at a pose is listed by [`working_modes`]: closed forms only, nothing that follows, no list cut.
+/// Whether every posture at a pose is listed by [`working_modes`](super::working_modes): closed forms only, nothing that follows, no list cut.
 pub fn lists_all_modes(model: &Model<f64>, found: usize) -> bool {
     let topology = model.topology();
     topology.platform.dependent.is_empty()
