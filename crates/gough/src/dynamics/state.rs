@@ -4,7 +4,7 @@
 use super::drives::{Drives, Freedoms};
 use super::inertia::{LegInertia, add_accelerations, legs_are_simple, of_platform, on_platform};
 use super::newton_euler::{Sign, needed};
-use super::points::{self, PlatformMotion, needed_in_plane};
+use super::points::{OnPlatform, PlatformMotion, needed_in_plane};
 use super::reduction::{Efforts, LegReduction, reduce};
 use crate::kinematics::leg::{LegAt, LegMotion, LegStep};
 use crate::kinematics::motion::{Motion, NothingMore, accelerations, move_with, scatter};
@@ -36,10 +36,8 @@ pub struct Dynamics {
     M: Vec<f64>,
     accelerations: Vec<f64>,
     /// What groups of legs in closed form do to the platform.
-    points: Vec<OnPlatformAt>,
+    points: Vec<OnPlatform<Lanes>>,
 }
-
-type OnPlatformAt = points::OnPlatform<Lanes>;
 
 /// Efforts of up to four legs, one per lane.
 #[derive(Clone, Debug)]
@@ -52,12 +50,12 @@ struct LaneEfforts {
 }
 
 /// What the groups of legs give to the platform, one leg per lane.
-struct OnPlatform {
+struct Sums {
     h: Wrench<Lanes>,
     M: [Lanes; 36],
 }
 
-impl OnPlatform {
+impl Sums {
     fn nothing() -> Self {
         Self { h: Wrench::zero(), M: [Lanes::lit(0.0); 36] }
     }
@@ -78,7 +76,7 @@ struct Reduce<'a> {
     memory: std::slice::IterMut<'a, LaneEfforts>,
     gravity: Vec3<Lanes>,
     friction: Option<Sign>,
-    on_platform: OnPlatform,
+    on_platform: Sums,
     task: Task<'a>,
 }
 
@@ -204,7 +202,7 @@ impl Dynamics {
             memory: lanes.iter_mut(),
             gravity,
             friction,
-            on_platform: OnPlatform::nothing(),
+            on_platform: Sums::nothing(),
             task: Task::Inverse { J_inv: &mut efforts.J_inv },
         };
         let in_lanes = move_with(model, t_r, td_r, pos, motion, &mut step)?;
@@ -360,7 +358,7 @@ impl Dynamics {
             memory: lanes.iter_mut(),
             gravity,
             friction,
-            on_platform: OnPlatform::nothing(),
+            on_platform: Sums::nothing(),
             task: Task::Direct { given },
         };
         let in_lanes = move_with(model, t_r, &rest[..n], pos, motion, &mut step)?;
@@ -476,7 +474,7 @@ fn at_points(
     platform: &PlatformMotion<f64>,
     mode: &WorkingMode,
     friction: Option<Sign>,
-    mut then: impl FnMut(&PointGroup, &OnPlatformAt),
+    mut then: impl FnMut(&PointGroup, &OnPlatform<Lanes>),
 ) -> bool {
     let four = platform.map(Lanes::lit);
     let one = Lanes::lit(1.0);
