@@ -6,7 +6,7 @@
 use super::newton_euler::{Sign, needed};
 use super::reduction::Efforts;
 use crate::kinematics::{JointPosition, WorkingMode};
-use crate::model::{Chain, Elbow, Flat, Hold, Model, Numbers, PointLeg, Strut, Swing};
+use crate::model::{Chain, Elbow, Flat, Hold, Model, Numbers, POOR, PointLeg, Strut, Swing};
 use crate::scalar::Real;
 use crate::spatial::{Accel, Inertia, Pose, Rotation, Turn, Twist, Vec3, Wrench, cross, dot, vec3};
 
@@ -225,11 +225,7 @@ impl<S: Real> AtPoints<S> {
         friction: Option<Sign>,
         efforts: &mut Efforts<S>,
     ) -> S {
-        let mut h = if self.planar {
-            needed_in_plane(&numbers.platform, self.zz, platform, numbers.gravity)
-        } else {
-            needed(&numbers.platform, &platform.X, platform.V.w, platform.A, numbers.gravity)
-        };
+        let mut h = platform_needs(numbers, self.planar.then_some(self.zz), platform);
         let mut margin = S::one();
         for ((leg, sign), drives) in self.legs.iter().zip(&self.signs).zip(&self.drives) {
             let sign = S::lit(sign.map_or(1.0, |k| mode.signs()[k]));
@@ -245,15 +241,18 @@ impl<S: Real> AtPoints<S> {
     }
 }
 
-/// Wrench that a platform in the plane needs to move so, (6.35)-(6.36), see
-/// [`needed`]; `zz` is its moment about the normal.
+/// Wrench that the platform itself needs to move so; `zz` is its moment about the normal of the plane where all legs lie in one.
 #[inline(always)]
-pub fn needed_in_plane<S: Real>(
-    inertia: &Inertia<S>,
-    zz: S,
-    platform: &PlatformMotion<S>,
-    gravity: Vec3<S>,
-) -> Wrench<S> {
+pub fn platform_needs<S: Real>(numbers: &Numbers<S>, zz: Option<S>, platform: &PlatformMotion<S>) -> Wrench<S> {
+    match zz {
+        Some(zz) => needed_in_plane(&numbers.platform, zz, platform, numbers.gravity),
+        None => needed(&numbers.platform, &platform.X, platform.V.w, platform.A, numbers.gravity),
+    }
+}
+
+/// [`needed`] in the plane, (6.35)-(6.36).
+#[inline(always)]
+fn needed_in_plane<S: Real>(inertia: &Inertia<S>, zz: S, platform: &PlatformMotion<S>, gravity: Vec3<S>) -> Wrench<S> {
     let PlatformMotion { X, V, A } = platform;
     let ms: [S; 2] = turned(&X.R, &[inertia.ms.x, inertia.ms.y, inertia.ms.z]);
     let a = [A.a.x - gravity.x, A.a.y - gravity.y];
@@ -511,7 +510,7 @@ impl<S: Real> Closed<S, 3> for Strut<S> {
             efforts: [s.mul_add(moment.y, c * moment.z) + first, moment.x, push * self.ahead],
             mass: [[turning, tilt, swing], [tilt, I_o[(0, 0)], lift], [swing, lift, I.m]],
             forces: [back(by_radius), y * -by_length, z * self.ahead].map(|f| [f.x, f.y, f.z]),
-            margin: (length - self.least).where_nonneg(s * self.side - S::lit(LEAST_SINE), S::lit(-1.0)),
+            margin: (length - self.least).where_nonneg(s * self.side - S::lit(POOR), S::lit(-1.0)),
         };
         (joints, StrutPosture { length, e: z, sine: s })
     }
@@ -531,9 +530,6 @@ impl<S: Real> Closed<S, 3> for Strut<S> {
         JointPosition::turned(Turn::between(self.axes.apply(second.apply(d)), at.e, s * s))
     }
 }
-
-/// Least sine of the angle between a strut and its first axis.
-const LEAST_SINE: f64 = 1e-2;
 
 /// `I u` for the rotational inertia, of which the upper half is enough.
 #[inline(always)]

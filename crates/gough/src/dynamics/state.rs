@@ -4,7 +4,7 @@
 use super::drives::{Drives, Freedoms};
 use super::inertia::{LegInertia, add_accelerations, legs_are_simple, of_platform, on_platform};
 use super::newton_euler::{Sign, needed};
-use super::points::{OnPlatform, PlatformMotion, needed_in_plane};
+use super::points::{OnPlatform, PlatformMotion, platform_needs};
 use super::reduction::{Efforts, LegReduction, reduce};
 use crate::kinematics::leg::{LegAt, LegMotion, LegStep};
 use crate::kinematics::motion::{Motion, NothingMore, accelerations, move_with, scatter};
@@ -179,7 +179,8 @@ impl Dynamics {
         if !reached {
             return false;
         }
-        self.efforts.h = needs_at_points(model, legs, &platform) - self.efforts.load + h.map(&mut sum_of_lanes);
+        self.efforts.h = platform_needs(model.numbers(), legs.planar.then_some(legs.zz), &platform) - self.efforts.load
+            + h.map(&mut sum_of_lanes);
         self.drives.project(&self.efforts, &Freedoms::new(model, None));
         self.drives.solve(&self.order);
         self.drives.is_well_founded() && self.drives.efforts.iter().all(|x| x.is_finite())
@@ -277,7 +278,8 @@ impl Dynamics {
         }
         let mut sum = of_platform(&model.numbers().platform, pose);
         sum.iter_mut().zip(M).for_each(|(x, four)| *x += sum_of_lanes(four));
-        self.efforts.h = needs_at_points(model, legs, &platform) - self.efforts.load + h.map(&mut sum_of_lanes);
+        self.efforts.h = platform_needs(model.numbers(), legs.planar.then_some(legs.zz), &platform) - self.efforts.load
+            + h.map(&mut sum_of_lanes);
         self.motion.V_WE = platform.V;
         self.motion.Psi_t = None;
         self.project_equations(model, &sum);
@@ -447,16 +449,6 @@ impl Dynamics {
 fn needs(model: &Model<f64>, pos: &Positions<f64>, motion: &Motion<f64>) -> Wrench<f64> {
     let numbers = model.numbers();
     needed(&numbers.platform, &pos.X_WE, motion.V_WE.w, motion.A_WE, numbers.gravity)
-}
-
-/// What a platform itself needs whose legs meet it at points.
-fn needs_at_points(model: &Model<f64>, legs: &PointLegs, platform: &PlatformMotion<f64>) -> Wrench<f64> {
-    let numbers = model.numbers();
-    if legs.planar {
-        needed_in_plane(&numbers.platform, legs.zz, platform, numbers.gravity)
-    } else {
-        needed(&numbers.platform, &platform.X, platform.V.w, platform.A, numbers.gravity)
-    }
 }
 
 /// The motion of a platform all of whose components are given; none when one is missing.

@@ -21,7 +21,7 @@ pub use group::Group;
 pub use ids::{BodyId, ClosureId, CoordId, Id, Ids, LegId, Per, PerBody, PerClosure, PerCoord, PerLeg};
 pub use numbers::{BeamNumbers, BodyNumbers, JointNumbers, Numbers};
 pub use plan::{BlockPlan, CoordPlace, LegPivots, MatrixBlock, MatrixPlan, Method, Norm, Plan, Recipe, Root};
-pub use point_leg::{Chain, Elbow, Flat, Hold, PointGroup, PointLeg, PointLegs, Strut, Swing};
+pub use point_leg::{Chain, Elbow, Flat, Hold, POOR, PointGroup, PointLeg, PointLegs, Strut, Swing};
 pub use steps::{Block, Cross, Slot, Step};
 pub use topology::{
     Anchor, Body, Closure, Coord, CoordKind, JointKind, Leg, LegStructure, Node, Platform, Range, SidePath, Topology,

@@ -157,7 +157,7 @@ pub struct PointLegs {
 }
 
 /// Sine of an angle, or part of the robot's size, below which a leg is left to the careful road.
-const POOR: f64 = 1e-2;
+pub const POOR: f64 = 1e-2;
 
 /// What is smaller, in sizes of the robot or without unit, is rounding.
 const ROUNDING: f64 = 1e-12;
