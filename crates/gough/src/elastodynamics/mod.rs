@@ -15,6 +15,7 @@
 
 pub mod assemble;
 pub mod beam;
+mod build;
 mod closing;
 mod error;
 pub mod modal;
