@@ -1,0 +1,14 @@
+//! Every command as its users call it; one program, so that it is linked once.
+#![allow(non_snake_case)]
+
+mod analysis;
+mod cli;
+mod codegen;
+mod common;
+mod differential;
+mod dynamics;
+mod frequencies;
+mod output;
+mod questions;
+mod simulate;
+mod states;

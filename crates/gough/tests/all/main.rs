@@ -1,0 +1,26 @@
+//! Everything the library promises, one file per law or chapter; one program, so that it is linked once.
+#![allow(non_snake_case)]
+
+mod allocation;
+mod arrow;
+mod codegen;
+mod common;
+mod counting;
+mod dynamics;
+mod faults;
+mod four_numbers;
+mod four_states;
+mod frequencies;
+mod geometry;
+mod layering;
+mod loci;
+mod matrices;
+mod mobility;
+mod modes;
+mod motion;
+mod points;
+mod reference;
+mod simulation;
+mod singularities;
+mod trajectory;
+mod written_robots;
