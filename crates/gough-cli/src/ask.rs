@@ -252,7 +252,7 @@ pub fn pose_of(model: &Model<f64>, given: &[(Part, Assigned)]) -> Result<Pose<f6
             Part::Quaternion(k) => quaternion.get_or_insert([0.0; 4])[*k] = assigned.value,
         }
     }
-    let mut pose = pose_with(&home_pose(model), &coordinates);
+    let mut pose = pose_with(model, &home_pose(model), &coordinates);
     if let Some(q) = quaternion {
         pose.R = rotation(q)?;
     }

@@ -31,7 +31,7 @@ pub fn region(robot: &Robot, text: &str, pose: Option<&str>) -> Result<Region, F
         }
         fixed.push((c, assigned.value));
     }
-    let base = pose_with(robot.home().pose(), &fixed);
+    let base = pose_with(robot.model(), robot.home().pose(), &fixed);
     Region::new(robot.model(), spans, &base).map_err(|e| Failure::Usage(format!("--region: {e}")))
 }
 

@@ -19,7 +19,7 @@ pub fn pose_json(pose: &Pose<f64>) -> Value {
 
 /// The platform coordinates of a pose, by name.
 pub fn pose_text(model: &Model<f64>, pose: &Pose<f64>) -> String {
-    let all = coordinates(pose);
+    let all = coordinates(model, pose);
     let platform = &model.topology().platform;
     let planar = platform.independent.iter().filter(|c| c.is_angle()).count() == 1;
     let names = ["x", "y", "z", "roll", "pitch", if planar { "phi" } else { "yaw" }];
@@ -366,7 +366,7 @@ fn json_pose(model: &Model<f64>, given: &Value) -> Result<Pose<f64>, String> {
         (None, Some(q), _) => rotation(numbers(q).ok_or("`pose.quaternion` is not a list of four numbers")?)?,
         (None, None, Some(phi)) if planar => {
             let phi = phi.as_f64().ok_or("`pose.phi` is not a number")?;
-            pose_with(&home_pose(model), &[(Coordinate::Rz, phi)]).R
+            pose_with(model, &home_pose(model), &[(Coordinate::Rz, phi)]).R
         }
         (None, None, _) => {
             let turns = platform.independent.iter().any(|c| c.is_angle());
@@ -377,7 +377,7 @@ fn json_pose(model: &Model<f64>, given: &Value) -> Result<Pose<f64>, String> {
         }
     };
     let pose = Pose { R: orientation, p };
-    let off = |phi: f64| wrap(phi - coordinates(&pose)[Coordinate::Rz.index()]).abs() > 1e-9;
+    let off = |phi: f64| wrap(phi - coordinates(model, &pose)[Coordinate::Rz.index()]).abs() > 1e-9;
     match map.get("phi").map(Value::as_f64) {
         Some(_) if !planar => Err("`pose.phi` is the angle of a planar platform; give `R` or `quaternion`".to_owned()),
         Some(phi) if phi.is_none_or(off) => Err("`phi` and the orientation of `pose` contradict each other".to_owned()),

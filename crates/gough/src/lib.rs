@@ -39,6 +39,7 @@
 
 pub mod analysis;
 pub mod codegen;
+mod compile;
 pub mod description;
 pub mod dynamics;
 pub mod elastodynamics;
@@ -52,7 +53,8 @@ pub mod simulation;
 pub mod spatial;
 pub mod trajectory;
 
-pub use robot::{Mobility, Robot};
+pub use compile::Mobility;
+pub use robot::Robot;
 
 /// The code of the README is compiled and run.
 #[cfg(doctest)]

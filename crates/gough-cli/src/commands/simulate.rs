@@ -480,7 +480,7 @@ fn text(robot: &Robot, done: &Done) -> String {
 /// Names and values of the platform's pose in a file: what a trajectory file has.
 fn columns(model: &Model<f64>, pose: &Pose<f64>) -> Vec<(&'static str, f64)> {
     let platform = &model.topology().platform;
-    let all = coordinates(pose);
+    let all = coordinates(model, pose);
     let spatial = platform.coordinates == Coordinates::Spatial;
     let planar = platform.coordinates == Coordinates::Planar;
     let name = |c: &Coordinate| ["x", "y", "z", "roll", "pitch", if planar { "phi" } else { "yaw" }][c.index()];

@@ -1,7 +1,7 @@
 //! A region of the workspace: one to three platform coordinates spanned, the others fixed.
 
 use crate::description::Coordinate;
-use crate::kinematics::platform::{coordinates, pose_with};
+use crate::kinematics::Chart;
 use crate::model::Model;
 use crate::spatial::Pose;
 use std::fmt;
@@ -27,6 +27,7 @@ pub struct Span {
 pub struct Region {
     spans: Vec<Span>,
     base: Pose<f64>,
+    chart: Chart,
 }
 
 /// Why a region cannot be mapped.
@@ -97,7 +98,7 @@ impl Region {
         if nodes > MOST_NODES {
             return Err(RegionError::TooLarge(nodes));
         }
-        Ok(Self { spans, base: *base })
+        Ok(Self { spans, base: *base, chart: Chart::of(model) })
     }
 
     /// The coordinates spanned.
@@ -153,12 +154,12 @@ impl Region {
             return pose;
         }
         let given: Vec<(Coordinate, f64)> = self.spans.iter().zip(point).map(|(s, x)| (s.coordinate, *x)).collect();
-        pose_with(&self.base, &given)
+        self.chart.pose_with(&self.base, &given)
     }
 
     /// What the coordinates that are not spanned are.
     pub fn fixed(&self, model: &Model<f64>) -> Vec<(Coordinate, f64)> {
-        let all = coordinates(&self.base);
+        let all = self.chart.coordinates(&self.base);
         let spanned = |c: &Coordinate| self.spans.iter().any(|s| s.coordinate == *c);
         let independent = &model.topology().platform.independent;
         independent.iter().filter(|c| !spanned(c)).map(|c| (*c, all[c.index()])).collect()

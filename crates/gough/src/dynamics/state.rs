@@ -1,6 +1,7 @@
 //! Inverse and direct dynamics of one state after the other on `f64`, without allocation: what controllers, batches and
 //! simulations call.
 
+use super::Conditions;
 use super::drives::{Drives, Freedoms};
 use super::inertia::{LegInertia, add_accelerations, legs_are_simple, of_platform, on_platform};
 use super::newton_euler::{Sign, needed};
@@ -9,7 +10,7 @@ use super::reduction::{Efforts, LegReduction, reduce};
 use crate::kinematics::leg::{LegAt, LegMotion, LegStep};
 use crate::kinematics::motion::{Motion, NothingMore, accelerations, move_with, scatter};
 use crate::kinematics::platform::check_pose;
-use crate::kinematics::{Positions, SolveError, WorkingMode, inverse_in};
+use crate::kinematics::{Positions, Posture, SolveError, WorkingMode, inverse_in};
 use crate::linalg::small::{PivotOrder, lu, lu_solve};
 use crate::model::{Group, Model, PointGroup, PointLegs};
 use crate::scalar::{LANES, Lanes, Real, all_nonneg, each_lane, lane, lanes, sum_of_lanes};
@@ -21,17 +22,19 @@ use crate::spatial::{Accel, Pose, Vec3, Wrench, along};
 /// solve for the drives, near singularities, and for platforms with components that follow from the closures.
 #[derive(Clone, Debug)]
 pub struct Dynamics {
-    /// Posture.
-    pub pos: Positions<f64>,
+    /// Posture; closed forms of whole legs leave it alone.
+    pub(crate) pos: Positions<f64>,
     /// Motion; after [`Dynamics::inverse`] of a robot whose legs run side by side, its lists of joints are not filled.
-    pub motion: Motion<f64>,
+    pub(crate) motion: Motion<f64>,
     /// Loads, `h` and `J_inv`.
-    pub efforts: Efforts<f64>,
+    pub(crate) efforts: Efforts<f64>,
     drives: Drives<f64>,
     /// Order in which the drives were last solved for.
     pub(super) order: PivotOrder,
     lanes: Vec<LaneEfforts>,
     simple: bool,
+    /// The last state was answered by closed forms of whole legs.
+    shortly: bool,
     inertia: LegInertia<f64>,
     M: Vec<f64>,
     accelerations: Vec<f64>,
@@ -126,11 +129,72 @@ impl Dynamics {
             order: PivotOrder::natural(n),
             lanes: model.groups().iter().map(|g| LaneEfforts::new(model, g)).collect(),
             simple: legs_are_simple(model),
+            shortly: false,
             inertia: LegInertia::new(longest, topology.bodies.len()),
             M: vec![0.0; n * n],
             accelerations: vec![0.0; n],
             points: Vec::with_capacity(model.point_legs().map_or(0, |legs| legs.groups.len())),
         }
+    }
+
+    /// What legs and loads ask of platform and drives in the state last answered leg by leg: loads, `h` and `J_inv`.
+    pub fn reduced(&self) -> &Efforts<f64> {
+        &self.efforts
+    }
+
+    /// Rates of all joints in the state that [`Dynamics::direct`] answered last.
+    pub fn joint_rates(&self) -> &[f64] {
+        self.motion.rates.as_slice()
+    }
+
+    /// Accelerations of all joints in the state that [`Dynamics::direct`] answered last.
+    pub fn joint_accelerations(&self) -> &[f64] {
+        self.motion.accels.as_slice()
+    }
+
+    /// Whether the last state was answered by closed forms of whole legs.
+    pub fn took_closed_forms(&self) -> bool {
+        self.shortly
+    }
+
+    /// From now on, loads act, see [`Conditions`]; friction is asked for state by state.
+    pub fn under(mut self, conditions: &Conditions) -> Self {
+        conditions.put(&mut self.efforts);
+        self
+    }
+
+    /// Efforts of the drives for a state by the kernels for any leg, where [`Dynamics::inverse`] takes closed forms of whole
+    /// legs: the second road to the same numbers.
+    pub fn inverse_leg_by_leg(
+        &mut self,
+        model: &Model<f64>,
+        posture: &Posture,
+        t_r: &[f64],
+        td_r: &[f64],
+        friction: Option<Sign>,
+    ) -> Result<&[f64], SolveError> {
+        inverse_in(model, posture.pose(), posture.mode(), &mut self.pos)?;
+        self.inverse_from(model, t_r, td_r, friction)
+    }
+
+    /// Acceleration of the platform under efforts by the kernels for any leg, where [`Dynamics::direct`] takes closed forms of
+    /// whole legs: the second road to the same numbers.
+    pub fn direct_leg_by_leg(
+        &mut self,
+        model: &Model<f64>,
+        posture: &Posture,
+        t_r: &[f64],
+        efforts: &[f64],
+        friction: Option<Sign>,
+    ) -> Result<&[f64], SolveError> {
+        inverse_in(model, posture.pose(), posture.mode(), &mut self.pos)?;
+        self.direct_from(model, t_r, efforts, friction)
+    }
+
+    /// From now on, legs without closed form go on from the state before, see [`Positions::going_on`].
+    pub fn going_on(mut self) -> Self {
+        self.pos = self.pos.going_on();
+        self
     }
 
     /// Efforts of the drives for a pose, a twist and an acceleration of the platform in its independent components; the
@@ -149,8 +213,10 @@ impl Dynamics {
             && !self.efforts.needs_legs()
             && self.inverse_at_points(model, legs, pose, mode, (t_r, td_r), friction)
         {
+            self.shortly = true;
             return Ok(&self.drives.efforts);
         }
+        self.shortly = false;
         inverse_in(model, pose, mode, &mut self.pos)?;
         self.inverse_from(model, t_r, td_r, friction)
     }
@@ -186,8 +252,8 @@ impl Dynamics {
         self.drives.is_well_founded() && self.drives.efforts.iter().all(|x| x.is_finite())
     }
 
-    /// The same from the posture in [`Dynamics::pos`].
-    pub fn inverse_from(
+    /// Efforts of the drives for a motion from the posture in [`Dynamics::pos`], which the caller has just closed.
+    pub(crate) fn inverse_from(
         &mut self,
         model: &Model<f64>,
         t_r: &[f64],
@@ -242,8 +308,10 @@ impl Dynamics {
             && !self.efforts.needs_legs()
             && self.direct_at_points(model, legs, pose, mode, (t_r, efforts), friction)
         {
+            self.shortly = true;
             return Ok(&self.accelerations);
         }
+        self.shortly = false;
         inverse_in(model, pose, mode, &mut self.pos)?;
         self.direct_from(model, t_r, efforts, friction)
     }
@@ -309,8 +377,8 @@ impl Dynamics {
         }
     }
 
-    /// The same from the posture in [`Dynamics::pos`].
-    pub fn direct_from(
+    /// Acceleration of the platform under efforts from the posture in [`Dynamics::pos`], which the caller has just closed.
+    pub(crate) fn direct_from(
         &mut self,
         model: &Model<f64>,
         t_r: &[f64],

@@ -603,14 +603,14 @@ fn form<S: Real>(A: &Arrow<S>, x: &[f64], y: &[f64], value: impl Fn(S) -> f64) -
 
 /// A few postures around one, the platform moved a little: entries that vanish at all of them vanish by structure.
 fn nearby(model: &Model<f64>, posture: &Posture) -> Vec<Posture> {
-    let at = coordinates(posture.pose());
+    let at = coordinates(model, posture.pose());
     let moved = |k: usize| {
         let step = |c: &crate::description::Coordinate| {
             let size = if c.is_angle() { 0.1 } else { 0.05 * model.size() };
             (*c, at[c.index()] + size * ((1 + k) as f64 * (1.0 + c.index() as f64)).sin())
         };
         let given: Vec<_> = model.topology().platform.independent.iter().map(step).collect();
-        inverse(model, &pose_with(posture.pose(), &given), posture.mode()).ok()
+        inverse(model, &pose_with(model, posture.pose(), &given), posture.mode()).ok()
     };
     (0..3).filter_map(moved).collect()
 }

@@ -1,6 +1,7 @@
 //! Questions that have no answer at a posture: physics, not bugs. Never NaN.
 
 use super::kind::Kind;
+use crate::description::Coordinate;
 use std::fmt;
 
 /// Why a posture cannot be given.
@@ -80,6 +81,15 @@ pub enum SolveError {
         /// The modes it can stand in.
         others: Vec<String>,
     },
+    /// A branch that cannot be named by closed forms ends on the way to the pose.
+    CutOff {
+        /// The leg, when one is to blame.
+        leg: Option<String>,
+        /// Where on the way, from 0 at the posture that the branch is led from to 1 at the pose.
+        along: f64,
+        /// The platform there: its independent coordinates.
+        at: Vec<(Coordinate, f64)>,
+    },
     /// With its motors held the platform still moves.
     SelfMotion,
     /// No values were found for the platform coordinates that follow.
@@ -124,6 +134,7 @@ impl SolveError {
             SolveError::NotConverged { .. } | SolveError::NotFollowing => "not-converged",
             SolveError::Singular { kind, .. } => kind.word(),
             SolveError::NotInMode { .. } => "not-in-mode",
+            SolveError::CutOff { .. } => "cut-off",
             SolveError::SelfMotion | SolveError::Uncontrolled { .. } => "type2",
             SolveError::BeyondEffort { .. } => "beyond-effort",
             SolveError::Redundant => "redundant",
@@ -206,6 +217,19 @@ impl fmt::Display for SolveError {
             ),
             SolveError::NotInMode { mode, others } => {
                 write!(f, "no posture in working mode {mode}; those that exist here: {}", others.join(" "))
+            }
+            SolveError::CutOff { leg, along, at } => {
+                let of = leg.as_ref().map_or_else(|| "the robot".to_owned(), |l| format!("leg {l}"));
+                let names = ["x", "y", "z", "roll", "pitch", "yaw"];
+                let place: Vec<String> = at.iter().map(|(c, x)| format!("{}={x:.6}", names[c.index()])).collect();
+                write!(
+                    f,
+                    "the branch that {of} stands on does not lead to this pose on a straight way: it ends at a singularity at {} \
+                     ({:.1} % of the way); ask for a trajectory that goes around it, or give joints of a posture on another \
+                     branch as the mode, such as `q11=0.3,q12=-1.2` (`kinematics` lists them)",
+                    place.join(" "),
+                    100.0 * along
+                )
             }
             SolveError::NotFollowing => f.write_str(
                 "no posture found: no values of the platform coordinates that follow close the loops; \

@@ -43,9 +43,9 @@ fn from_home(model: &Model<f64>, mode: &WorkingMode, pos: &mut Positions<f64>) -
 /// Newton on all closures from the home values of the coordinates that follow and the legs as near as they come.
 fn led_from_home(model: &Model<f64>, signs: &[f64], pos: &Positions<f64>) -> Option<Positions<f64>> {
     let mut trial = pos.clone();
-    let home = coordinates(&home_pose(model));
+    let home = coordinates(model, &home_pose(model));
     let values: Vec<_> = model.topology().platform.dependent.iter().map(|c| (*c, home[c.index()])).collect();
-    trial.X_WE = pose_with(&pos.X_WE, &values);
+    trial.X_WE = pose_with(model, &pos.X_WE, &values);
     approach(model, signs, &mut trial);
     close_following(model, &mut trial).then_some(trial)
 }
@@ -74,7 +74,7 @@ fn from_home_to(model: &Model<f64>, pose: &Pose<f64>) -> f64 {
 }
 
 /// The legs as near as their closed forms come to the pose in `pos`.
-fn approach(model: &Model<f64>, signs: &[f64], pos: &mut Positions<f64>) {
+pub(super) fn approach(model: &Model<f64>, signs: &[f64], pos: &mut Positions<f64>) {
     solve_legs(model, signs, pos);
     for (c, coord) in model.topology().coords.iter() {
         let joint = &mut pos.joints[c];
@@ -91,11 +91,11 @@ fn approach(model: &Model<f64>, signs: &[f64], pos: &mut Positions<f64>) {
 
 /// Close all loops from the posture in `pos`, the coordinates that follow being free.
 fn close_following(model: &Model<f64>, pos: &mut Positions<f64>) -> bool {
-    let asked = coordinates(&pos.X_WE);
+    let asked = coordinates(model, &pos.X_WE);
     let unknowns = Unknowns::inverse(model, &model.topology().plan.given);
     let closed = newton::assemble(model, &unknowns, pos).residual <= CLOSED && check_closed(model, pos).is_ok();
     // Roll and pitch turned by half a turn each are another yaw: not what was asked.
-    let found = coordinates(&pos.X_WE);
+    let found = coordinates(model, &pos.X_WE);
     let kept = |c: &Coordinate| wrap(found[c.index()] - asked[c.index()]).abs() < 1e-6;
     let upright = asked[4].abs() < 1.57;
     closed && (!upright || model.topology().platform.independent.iter().all(kept))
@@ -109,7 +109,7 @@ const MOST_FOLLOWING: usize = 24;
 pub(super) fn following(model: &Model<f64>, pos: &Positions<f64>) -> Vec<Positions<f64>> {
     let topology = model.topology();
     let mut random = Pcg64Mcg::seed_from_u64(SEED);
-    let home = coordinates(&home_pose(model));
+    let home = coordinates(model, &home_pose(model));
     let mut found: Vec<Positions<f64>> = Vec::new();
     for k in 0..FOLLOWING_STARTS {
         let mut trial = pos.clone();
@@ -123,7 +123,7 @@ pub(super) fn following(model: &Model<f64>, pos: &Positions<f64>) -> Vec<Positio
             (*c, home[c.index()] + if k % 2 == 0 { 0.0 } else { random.random_range(-spread..spread) })
         };
         let values: Vec<_> = topology.platform.dependent.iter().map(value).collect();
-        trial.X_WE = pose_with(&pos.X_WE, &values);
+        trial.X_WE = pose_with(model, &pos.X_WE, &values);
         let signs = topology.legs.values().map(|l| l.roots.len()).sum();
         let signs: Vec<f64> = (0..signs).map(|_| if random.random_bool(0.5) { 1.0 } else { -1.0 }).collect();
         approach(model, &signs, &mut trial);

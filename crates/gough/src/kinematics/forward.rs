@@ -1,8 +1,9 @@
 //! Forward geometry: from the active joints to the platform, section 7, in every assembly mode that is found.
 
+use super::branches::name;
 use super::closure::gap;
 use super::error::SolveError;
-use super::following::same_pose;
+use super::following::{approach, same_pose};
 use super::geometry::{solve_forward, solve_one_leg};
 use super::inverse::{Posture, in_range, inverse, joint_value, working_modes_given};
 use super::modes::WorkingMode;
@@ -319,12 +320,21 @@ impl Search<'_> {
             let mut pos = self.start.clone();
             if k > 0 {
                 scatter(model, &unknowns.coords, &mut random, &mut pos);
-                let reach = 2.0 * model.size();
+                let reach = if k % 3 == 0 { 2.0 } else { 0.7 } * model.size();
                 pos.X_WE.p += Vec3::from_fn(|_, _| random.random_range(-reach..reach));
                 let axis = Vec3::from_fn(|_, _| random.random_range(-1.0..1.0_f64));
                 let spatial = unknowns.platform.len() == 6;
                 if spatial && axis.norm() > 1e-3 {
                     pos.X_WE.R = from_axis_angle(axis.normalize(), random.random_range(0.0..1.0)) * pos.X_WE.R;
+                }
+            }
+            if k % 3 > 0 {
+                // Legs as near to a pose as their closed forms come, in any mode: most loops are closed at the start.
+                let roots = model.topology().legs.values().map(|l| l.roots.len()).sum();
+                let signs: Vec<f64> = (0..roots).map(|_| if random.random_bool(0.5) { 1.0 } else { -1.0 }).collect();
+                approach(model, &signs, &mut pos);
+                for (c, q) in model.topology().active.iter().zip(self.active) {
+                    pos.joints[*c] = JointPosition::of(*q);
                 }
             }
             let outcome = newton::assemble(model, &unknowns, &mut pos);
@@ -401,9 +411,13 @@ fn at_pose(
     };
     let mut standing = Standing::new(model, &fits);
     standing.stand(pos);
-    if topology.plan.solve_platform {
+    if topology.plan.solve_platform && topology.plan.anchors.is_empty() {
         number(model, pos, &mut standing.found);
     }
+    let given: Vec<_> = topology.plan.given.iter().map(|c| (*c, pos.q(topology, *c))).collect();
+    let before = standing.found.len();
+    name(model, &pos.X_WE, &given, &mut standing.found);
+    standing.found.truncate(before);
     match standing.reason {
         _ if !standing.found.is_empty() => Ok(standing.found),
         // Two modes meet, and the inverse geometry does not choose: the posture is closed all the same.

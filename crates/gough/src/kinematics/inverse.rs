@@ -1,5 +1,6 @@
 //! Inverse geometry: from a platform pose to all joints, section 6. The only place where reach is decided.
 
+use super::branches::{name, reach};
 use super::closure::gap;
 use super::error::SolveError;
 use super::following::{follow, following, number_following};
@@ -101,6 +102,10 @@ pub fn inverse_in<'d>(
     pos: &'d mut Positions<f64>,
 ) -> Result<Closed<'d>, SolveError> {
     check_pose(model, pose)?;
+    if !model.topology().plan.anchors.is_empty() {
+        reach(model, pose, mode, pos)?;
+        return Ok(Closed { positions: pos });
+    }
     pos.X_WE = *pose;
     if model.topology().plan.solve_platform {
         follow(model, mode, pos)?;
@@ -138,7 +143,7 @@ fn leg_by_leg(model: &Model<f64>, mode: &WorkingMode, pos: &mut Positions<f64>) 
     Ok(())
 }
 
-/// The same with memory of its own.
+/// All joints for a platform pose in a working mode, as a posture that owns its memory.
 pub fn inverse(model: &Model<f64>, pose: &Pose<f64>, mode: &WorkingMode) -> Result<Posture, SolveError> {
     inverse_given(model, pose, mode, &[])
 }
@@ -184,6 +189,7 @@ pub fn working_modes_given(
     } else {
         standing.stand(&pos);
     }
+    name(model, pose, given, &mut standing.found);
     standing.found.sort_by_cached_key(|p: &Posture| p.mode.name(model.topology()));
     let Standing { found, reason, .. } = standing;
     if found.is_empty() { Err(reason.unwrap_or(SolveError::NotFollowing)) } else { Ok(found) }
@@ -262,7 +268,7 @@ pub(super) fn check_closed(model: &Model<f64>, pos: &Positions<f64>) -> Result<(
     }
 }
 
-fn check_ranges(model: &Model<f64>, pos: &Positions<f64>) -> Result<(), SolveError> {
+pub(super) fn check_ranges(model: &Model<f64>, pos: &Positions<f64>) -> Result<(), SolveError> {
     in_range(model.topology().coords.as_slice(), pos.joints.as_slice())
 }
 

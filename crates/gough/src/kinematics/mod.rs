@@ -1,6 +1,9 @@
 //! Stage 3: closure, inverse and forward geometry.
 
+mod branches;
+mod chart;
 pub mod closure;
+mod continuation;
 mod error;
 mod following;
 mod forward;
@@ -20,6 +23,9 @@ pub mod rods;
 pub mod scene;
 mod ways;
 
+pub use crate::model::Branch;
+pub(crate) use branches::as_anchor;
+pub use chart::Chart;
 pub use error::SolveError;
 pub(crate) use following::nearest_to_home;
 pub use forward::{Assemblies, assemblies, forward, postures};
@@ -29,6 +35,6 @@ pub use inverse::{
 pub use kind::{Kind, SINGULAR};
 pub use leg::screw;
 pub use limit::{between, inverse_at_limit};
-pub use modes::{Branch, WorkingMode};
+pub use modes::WorkingMode;
 pub use positions::{Frames, JointPosition, LegPositions, Positions, pose_bodies, pose_body, pose_leg};
 pub use ways::{MOST_POSTURES, lists_all_modes};

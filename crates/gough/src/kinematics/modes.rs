@@ -1,7 +1,8 @@
 //! Working modes: which of the solutions of the inverse geometry is meant, leg by leg.
 
 use super::error::SolveError;
-use crate::model::{BlockPlan, LegId, Method, Root, Topology};
+use crate::model::{AnchorPosture, BlockPlan, Branch, LegId, Method, Root, Topology};
+use std::sync::Arc;
 
 /// One choice for every square root of the plan, and for every leg that Newton solves.
 #[derive(Clone, PartialEq, Debug)]
@@ -12,22 +13,8 @@ pub struct WorkingMode {
     pub(super) branches: Vec<Option<Branch>>,
     /// Which solution for the platform coordinates that follow, from 1: the one that leads from home, then by distance.
     pub(super) follows: usize,
-}
-
-/// A branch of a leg without closed form: sign of the determinant of its closures, then a number by its first active
-/// joint.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Branch {
-    /// Sign of the determinant.
-    pub positive: bool,
-    /// From 1, in the order of the first active joint.
-    pub number: usize,
-}
-
-impl std::fmt::Display for Branch {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{}{}", if self.positive { '+' } else { '-' }, self.number)
-    }
+    /// A posture that the mode is led from, when it cannot be named by a posture at home.
+    pub(super) example: Option<Arc<AnchorPosture>>,
 }
 
 /// Name of the only mode of a robot that has one.
@@ -41,12 +28,18 @@ impl WorkingMode {
             signs: vec![1.0; plan.iter().map(|b| b.roots.len()).sum()],
             branches: plan.iter().map(|b| newton(b).then_some(Branch { positive: true, number: 1 })).collect(),
             follows: 1,
+            example: None,
         }
     }
 
     /// ±1 per square root of the plan, leg after leg.
     pub fn signs(&self) -> &[f64] {
         &self.signs
+    }
+
+    /// Whether the name of the mode says which one it is at every pose; a mode that does not lead from home has a star.
+    pub fn is_named(&self) -> bool {
+        self.example.is_none()
     }
 
     /// Whether two modes differ at most in the coordinates that follow.
@@ -71,11 +64,18 @@ impl WorkingMode {
         })
     }
 
+    /// The name at home of a posture that is led from there.
+    pub(super) fn of_anchor(anchor: &AnchorPosture) -> Self {
+        let AnchorPosture { signs, branches, follows, .. } = anchor.clone();
+        Self { signs, branches, follows, example: None }
+    }
+
     /// The name: signs leg by leg, commas between legs when one has more than one sign, then a number when the platform
     /// coordinates that follow have further solutions.
     pub fn name(&self, topology: &Topology) -> String {
         let signs = self.name_of_legs(topology);
-        if self.follows > 1 { format!("{signs}/{}", self.follows) } else { signs }
+        let star = if self.example.is_some() { "*" } else { "" };
+        if self.follows > 1 { format!("{signs}/{}{star}", self.follows) } else { signs + star }
     }
 
     fn name_of_legs(&self, topology: &Topology) -> String {
@@ -112,6 +112,11 @@ impl WorkingMode {
     /// Read a name: one text for all legs, or one per leg.
     pub fn parse(topology: &Topology, texts: &[String]) -> Result<Self, SolveError> {
         let whole = texts.join(",");
+        if whole.ends_with('*') {
+            let reason = "a star marks a branch that does not lead home, so that its name means nothing elsewhere; give joints \
+                          of a posture on it, such as `q11=0.3,q12=-1.2`";
+            return Err(SolveError::UnknownMode { mode: whole, reason: reason.to_owned() });
+        }
         let fail = |reason: String| SolveError::UnknownMode { mode: whole.clone(), reason };
         let first = Self::first(topology);
         if let [text] = texts

@@ -366,7 +366,14 @@ pub fn polish<S: Real>(
 }
 
 /// Move one unknown by a scaled step.
-fn move_one<S: Real>(model: &Model<S>, unknowns: &Unknowns, j: usize, step: S, length: f64, pos: &mut Positions<S>) {
+pub(super) fn move_one<S: Real>(
+    model: &Model<S>,
+    unknowns: &Unknowns,
+    j: usize,
+    step: S,
+    length: f64,
+    pos: &mut Positions<S>,
+) {
     let Some(&c) = unknowns.coords.get(j) else {
         let k = j - unknowns.coords.len();
         if let Some(motion) = unknowns.platform.get(k) {

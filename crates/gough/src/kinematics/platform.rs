@@ -1,11 +1,12 @@
 //! Platform coordinates and poses.
 
+use super::chart::Chart;
 use super::error::SolveError;
 use crate::description::{Coordinate, Coordinates};
 use crate::model::Model;
 use crate::scalar::Real;
 use crate::spatial::Pose;
-use crate::spatial::orientation::{from_rpy, rotation_defect, to_rpy, wrap};
+use crate::spatial::orientation::{from_rpy, rotation_defect, wrap};
 
 /// The home pose of the file: what it gives, and zero for the rest.
 pub fn home_pose<S: Real>(model: &Model<S>) -> Pose<S> {
@@ -13,29 +14,18 @@ pub fn home_pose<S: Real>(model: &Model<S>) -> Pose<S> {
 }
 
 /// The pose with these coordinates; those not given are taken from `base`.
-pub fn pose_with(base: &Pose<f64>, given: &[(Coordinate, f64)]) -> Pose<f64> {
-    let mut p = base.p;
-    let mut rpy = None;
-    for (c, value) in given {
-        if c.is_angle() {
-            rpy.get_or_insert_with(|| to_rpy(&base.R))[c.index() - 3] = *value;
-        } else {
-            p[c.index()] = *value;
-        }
-    }
-    let R = rpy.map_or(base.R, |[roll, pitch, yaw]| from_rpy(roll, pitch, yaw));
-    Pose { R, p }
+pub fn pose_with(model: &Model<f64>, base: &Pose<f64>, given: &[(Coordinate, f64)]) -> Pose<f64> {
+    Chart::of(model).pose_with(base, given)
 }
 
-/// All six coordinates of a pose.
-pub fn coordinates(pose: &Pose<f64>) -> [f64; 6] {
-    let [roll, pitch, yaw] = to_rpy(&pose.R);
-    [pose.p.x, pose.p.y, pose.p.z, roll, pitch, yaw]
+/// All six coordinates of a pose, as the chart of the robot has them.
+pub fn coordinates(model: &Model<f64>, pose: &Pose<f64>) -> [f64; 6] {
+    Chart::of(model).coordinates(pose)
 }
 
 /// The independent coordinates of a pose.
 pub fn independent(model: &Model<f64>, pose: &Pose<f64>) -> Vec<f64> {
-    let all = coordinates(pose);
+    let all = coordinates(model, pose);
     model.topology().platform.independent.iter().map(|c| all[c.index()]).collect()
 }
 
@@ -53,16 +43,23 @@ pub fn check_pose(model: &Model<f64>, pose: &Pose<f64>) -> Result<(), SolveError
         return fail(&format!("the pose has {far:e} m, beyond any robot; check the unit"));
     }
     let held = match &platform.coordinates {
-        Coordinates::Spatial | Coordinates::Some(_) => {
-            return if rotation_defect(&pose.R.0) <= 1e-6 { Ok(()) } else { fail(NOT_A_ROTATION) };
+        Coordinates::Spatial | Coordinates::Some(_) | Coordinates::Planar if !(rotation_defect(&pose.R.0) <= 1e-6) => {
+            return fail(NOT_A_ROTATION);
+        }
+        Coordinates::Spatial => true,
+        Coordinates::Some(_) => {
+            let (home, given) = (coordinates(model, home), coordinates(model, pose));
+            let changes = |c: &Coordinate| platform.independent.contains(c) || platform.dependent.contains(c);
+            let turned = from_rpy(given[3], given[4], given[5]);
+            let stays = |c: &Coordinate| near(given[c.index()], home[c.index()], tolerance);
+            let (lengths, angles) = Coordinate::ALL.split_at(3);
+            lengths.iter().filter(|c| !changes(c)).all(stays)
+                && (angles.iter().all(changes) || (turned.0 - pose.R.0).amax() <= 1e-9)
         }
         Coordinates::Translation => pose.R.0.iter().zip(home.R.0.iter()).all(|(a, b)| near(*a, *b, 1e-9)),
         Coordinates::Planar => {
             // Turned about the world's z only: what z is in the platform, and z in the world, do not change.
             let z = (0..3).all(|i| near(pose.R.0[(2, i)], home.R.0[(2, i)], 1e-9));
-            if !(rotation_defect(&pose.R.0) <= 1e-6) {
-                return fail(NOT_A_ROTATION);
-            }
             z && near(pose.p.z, home.p.z, tolerance)
         }
         Coordinates::Point(list) => {
@@ -83,7 +80,7 @@ fn moved_aside(model: &Model<f64>, pose: &Pose<f64>) -> SolveError {
     if !(rotation_defect(&pose.R.0) <= 1e-6) {
         return SolveError::NotAPose { reason: NOT_A_ROTATION.to_owned() };
     }
-    let (home, given) = (coordinates(&model.numbers().home_pose), coordinates(pose));
+    let (home, given) = (coordinates(model, &model.numbers().home_pose), coordinates(model, pose));
     let independent = &model.topology().platform.independent;
     let off = |k: usize| if k < 3 { given[k] - home[k] } else { wrap(given[k] - home[k]) };
     let aside = Coordinate::ALL.into_iter().filter(|c| !independent.contains(c));

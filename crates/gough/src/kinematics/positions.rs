@@ -1,5 +1,6 @@
 //! What is known of a posture: joint positions, and the poses of the bodies that follow from them.
 
+use super::modes::WorkingMode;
 use crate::model::{
     Anchor, BodyNumbers, CoordId, Group, JointKind, Leg, LegId, LegStructure, Model, Node, PerBody, PerCoord, PerLeg,
     Topology,
@@ -66,6 +67,10 @@ pub struct Positions<S: Real> {
     pub(super) lanes: Vec<LaneLegs>,
     /// The lanes hold the posture.
     pub(super) in_lanes: bool,
+    /// Legs without closed form go on from the posture before, not from home.
+    pub(super) goes_on: bool,
+    /// The working mode of the closed posture that is held, when legs without closed form can go on from it.
+    pub(super) held: Option<WorkingMode>,
 }
 
 /// Positions of up to four legs, one per lane.
@@ -178,6 +183,8 @@ impl<S: Real> Positions<S> {
             outside: Vec::with_capacity(topology.legs.values().map(|l| l.outside.len()).max().unwrap_or(0)),
             places,
             in_lanes: false,
+            goes_on: false,
+            held: None,
             lanes: model.groups().iter().map(|g| LaneLegs::new(g, topology.legs[g.legs[0]].coords.len())).collect(),
         }
     }
@@ -194,6 +201,13 @@ impl<S: Real> Positions<S> {
         pos.joints = from.joints.map(|_, j| joint(j));
         pos.X_WB = from.X_WB.map(|_, X| X.map(&mut |x| lit(x)));
         pos
+    }
+
+    /// From now on, legs without closed form go on from the posture before: for trajectories and simulations, where the next
+    /// posture is the one next to the last. Otherwise every posture is led from home, and does not depend on the last.
+    pub fn going_on(mut self) -> Self {
+        self.goes_on = true;
+        self
     }
 
     /// Go on leg by leg.

@@ -3,13 +3,13 @@
 use super::error::SolveError;
 use super::geometry::{solve_legs, solve_one_leg};
 use super::inverse::{Posture, check_closed, in_range, joint_value, leg_reaches};
-use super::modes::{Branch, WorkingMode};
+use super::modes::WorkingMode;
 use super::newton::{self, Unknowns};
 use super::positions::{JointPosition, Positions, pose_bodies, pose_leg};
 use crate::description::ClosureJoint;
 use crate::linalg::dense::{Matrix, svd};
 use crate::linalg::small::{Dense, PivotOrder};
-use crate::model::{BlockPlan, CoordId, LegId, Model, PerLeg};
+use crate::model::{BlockPlan, Branch, CoordId, LegId, Model, PerLeg};
 use crate::spatial::Vec3;
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
@@ -230,7 +230,11 @@ fn leg_branches(
             break;
         }
         let mut trial = pos.clone();
-        scatter(model, coords, &mut random, &mut trial);
+        match k {
+            0 => start_near(model, coords, &mut trial),
+            1 => coords.iter().for_each(|c| trial.joints[*c] = JointPosition::zero()),
+            _ => scatter(model, coords, &mut random, &mut trial),
+        }
         newton::assemble(model, &unknowns, &mut trial);
         let gaps = unknowns.closures.iter().map(|c| super::closure::closure_gap(model, *c, &trial));
         let (gap_m, gap_rad) = gaps.fold((0.0_f64, 0.0_f64), |a, b| (a.0.max(b.0), a.1.max(b.1)));
@@ -281,7 +285,7 @@ fn leg_joints<'p>(model: &Model<f64>, block: &BlockPlan, pos: &'p Positions<f64>
 
 /// What a leg looks like: the joint axes, cut ones too, each by a point and a direction. Solutions that put every axis on
 /// the same line (a universal joint turned round, a rod spun about itself) are one.
-fn lines(model: &Model<f64>, leg: LegId, pos: &Positions<f64>) -> Vec<(Vec3<f64>, Vec3<f64>)> {
+pub(super) fn lines(model: &Model<f64>, leg: LegId, pos: &Positions<f64>) -> Vec<(Vec3<f64>, Vec3<f64>)> {
     let leg = &model.topology().legs[leg];
     let joints = leg.bodies.iter().map(|b| (pos.X_WB[b].p, pos.X_WB[b].R.z()));
     let cut = leg.closures.iter().map(|c| {
@@ -292,7 +296,7 @@ fn lines(model: &Model<f64>, leg: LegId, pos: &Positions<f64>) -> Vec<(Vec3<f64>
     joints.chain(cut).collect()
 }
 
-fn same_lines(model: &Model<f64>, a: &[(Vec3<f64>, Vec3<f64>)], b: &[(Vec3<f64>, Vec3<f64>)]) -> bool {
+pub(super) fn same_lines(model: &Model<f64>, a: &[(Vec3<f64>, Vec3<f64>)], b: &[(Vec3<f64>, Vec3<f64>)]) -> bool {
     let near = 1e-6 * model.size();
     a.iter().zip(b).all(|((p, u), (q, v))| (p - q).norm() < near && u.cross(v).norm() < 1e-6)
 }
@@ -311,6 +315,15 @@ fn turns(model: &Model<f64>, coords: &[CoordId], joints: &[JointPosition<f64>]) 
         q * q
     };
     coords.iter().zip(joints).map(angle).sum()
+}
+
+/// Joints where the file's `near` has them, others at zero.
+fn start_near(model: &Model<f64>, coords: &[CoordId], pos: &mut Positions<f64>) {
+    let near = &model.description().near;
+    for &c in coords {
+        let wanted = near.iter().find(|(name, _)| model.topology().coord(&name.text) == Some(c));
+        pos.joints[c] = wanted.map_or_else(JointPosition::zero, |(_, q)| JointPosition::of(q.value));
+    }
 }
 
 /// Random joints: any angle, slides within their range or a few length scales.

@@ -2,7 +2,7 @@
 
 use super::ids::{BodyId, CoordId, Id, Ids, LegId, Per, PerBody, PerClosure, PerCoord, PerLeg};
 use super::topology::{Anchor, Body, Closure, Coord, CoordKind, JointKind, Leg, Node, Range, SidePath};
-use crate::description::{ClosureJoint, Description, Diagnostic, Fault, Formula, Joint, Span};
+use crate::description::{ClosureJoint, Coordinate, Description, Diagnostic, Fault, Formula, Joint, Span};
 use crate::spatial::Inertia;
 use std::collections::{HashMap, HashSet};
 
@@ -22,6 +22,8 @@ pub(super) struct Layout {
     pub(super) order: Vec<LegId>,
     /// Active coordinates that are known to follow from the platform pose.
     pub(super) determined: HashSet<CoordId>,
+    /// Coordinates of the platform that the file does not list and that never change.
+    pub(super) constant: Vec<Coordinate>,
     /// What the platform carries, in the file's platform frame, or at the tool point in the axes of its body.
     pub(super) payload: Inertia<f64>,
     /// Factors of the inertias of bodies and platform and of the rotors; none unless asked for.
@@ -48,6 +50,7 @@ impl Layout {
             legs: groups.into_iter().map(|name| Leg { name, ..Leg::default() }).collect(),
             order: Vec::new(),
             determined: HashSet::new(),
+            constant: Vec::new(),
             payload: Inertia::zero(),
             scales: Vec::new(),
             closure_rows,

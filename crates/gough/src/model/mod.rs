@@ -20,7 +20,9 @@ pub use chain::{Edge, Element, Hop, Motion, Path};
 pub use group::Group;
 pub use ids::{BodyId, ClosureId, CoordId, Id, Ids, LegId, Per, PerBody, PerClosure, PerCoord, PerLeg};
 pub use numbers::{BeamNumbers, BodyNumbers, JointNumbers, Numbers};
-pub use plan::{BlockPlan, CoordPlace, LegPivots, MatrixBlock, MatrixPlan, Method, Norm, Plan, Recipe, Root};
+pub use plan::{
+    AnchorPosture, BlockPlan, Branch, CoordPlace, LegPivots, MatrixBlock, MatrixPlan, Method, Norm, Plan, Recipe, Root,
+};
 pub use point_leg::{Chain, Elbow, Flat, Hold, POOR, PointGroup, PointLeg, PointLegs, Strut, Swing};
 pub use steps::{Block, Cross, Slot, Step};
 pub use topology::{
@@ -28,7 +30,6 @@ pub use topology::{
 };
 
 use crate::description::{Coordinate, Coordinates, Description, Diagnostic, Fault, Parameter};
-use crate::linalg::small::PivotOrder;
 use crate::scalar::Real;
 use crate::spatial::{Inertia, Vec3};
 use expand::Layout;
@@ -56,6 +57,17 @@ pub struct Model<S: Real> {
     point_legs: Arc<Option<PointLegs>>,
 }
 
+/// What closed postures tell about a robot before its plan can be made.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Findings {
+    /// Freedoms that move nothing else, such as the spin of a rod between two balls: they stand at zero.
+    pub(crate) idle: Vec<CoordId>,
+    /// Active joints that the pose determines, so that they need not be given.
+    pub(crate) determined: Vec<CoordId>,
+    /// Coordinates of the platform that the file does not list and that never change.
+    pub(crate) constant: Vec<Coordinate>,
+}
+
 /// Lengths to compare with.
 #[derive(Clone, Copy, PartialEq, Debug)]
 struct Scale {
@@ -72,8 +84,9 @@ impl std::fmt::Debug for Layout {
 }
 
 impl Model<f64> {
-    /// Compile a description. `actuation` names a set of driven joints; by default the first.
-    pub fn new(description: Description, actuation: Option<&str>) -> Result<Self, Vec<Diagnostic>> {
+    /// A model whose plan is not complete: only the stage that compiles robots makes and finishes one. `actuation` names a
+    /// set of driven joints; by default the first.
+    pub(crate) fn draft(description: Description, actuation: Option<&str>) -> Result<Self, Vec<Diagnostic>> {
         if let Some(name) = actuation
             && !description.actuation.iter().any(|s| s.name.text == name)
         {
@@ -89,21 +102,28 @@ impl Model<f64> {
         Ok(Self::planned(Arc::new(description), layout))
     }
 
-    /// The same robot planned again: idle freedoms (the spin of a rod between two balls) stand at zero, and active joints
-    /// that the pose determines are not asked for.
-    pub fn replanned(self, idle: &[CoordId], determined: &[CoordId]) -> Self {
+    /// A draft planned again with what closed postures have told.
+    pub(crate) fn replanned(self, findings: &Findings) -> Self {
         let mut layout = Layout::clone(&self.layout);
-        layout.determined = determined.iter().copied().collect();
-        for c in idle {
+        layout.determined = findings.determined.iter().copied().collect();
+        layout.constant.clone_from(&findings.constant);
+        for c in &findings.idle {
             layout.bodies[layout.coords[*c].body].held = true;
         }
         Self::planned(self.description, layout)
     }
 
+    /// A draft with more of its plan.
+    pub(crate) fn with_plan(mut self, change: impl FnOnce(&mut Plan)) -> Self {
+        change(&mut Arc::make_mut(&mut self.topology).plan);
+        self.grouped()
+    }
+
     fn planned(description: Arc<Description>, layout: Layout) -> Self {
         let parameters = description.definitions.defaults();
         let numbers = Numbers::new(&description, &layout, &parameters);
-        let plan = planner::plan(&layout, &numbers, &description.platform.coordinates);
+        let platform = platform(&description, &layout);
+        let plan = planner::plan(&layout, &numbers, &platform);
         let of_kind =
             |kind: CoordKind| layout.coords.iter().filter(|(_, c)| c.kind == kind).map(|(id, _)| id).collect();
         let topology = Topology {
@@ -113,7 +133,7 @@ impl Model<f64> {
             closures: layout.closures.clone(),
             legs: with_roots(&layout.legs, &plan),
             order: layout.order.clone(),
-            platform: platform(&description, &layout),
+            platform,
             active: of_kind(CoordKind::Active),
             passive: of_kind(CoordKind::Passive),
             plan,
@@ -146,12 +166,6 @@ impl Model<f64> {
         model.with_values(&self.numbers.parameters)
     }
 
-    /// The same model, whose closures are to be checked at every posture.
-    pub fn made_careful(mut self) -> Self {
-        Arc::make_mut(&mut self.topology).plan.careful = true;
-        self.grouped()
-    }
-
     /// The same robot without the ranges of its joints.
     pub fn without_ranges(&self) -> Self {
         let mut free = self.clone();
@@ -167,26 +181,6 @@ impl Model<f64> {
         scales.resize(self.numbers.bodies.len() + 1 + self.numbers.joints.len(), 1.0);
         scales.iter_mut().for_each(|k| *k *= factor());
         model.with_values(&self.numbers.parameters)
-    }
-
-    /// The same model with the closure rows that give the rates of each leg.
-    pub fn with_leg_pivots(mut self, legs: PerLeg<LegPivots>) -> Self {
-        Arc::make_mut(&mut self.topology).plan.pivots_of_leg = legs;
-        self.grouped()
-    }
-
-    /// The same model with the closure rows that give the matrices of first order.
-    pub fn with_matrix_plan(mut self, plan: MatrixPlan) -> Self {
-        Arc::make_mut(&mut self.topology).plan.matrices = plan;
-        self
-    }
-
-    /// The same model with pivot orders: of each block, and of the whole inverse problem.
-    pub fn with_pivots(mut self, blocks: Vec<PivotOrder>, whole: PivotOrder) -> Self {
-        let plan = &mut Arc::make_mut(&mut self.topology).plan;
-        plan.inverse.iter_mut().zip(blocks).for_each(|(block, order)| block.pivots = order);
-        plan.pivots = whole;
-        self
     }
 
     /// The same robot in another scalar, its parameters given in that scalar.
@@ -311,7 +305,10 @@ fn platform(d: &Description, layout: &Layout) -> Platform {
     let coordinates = d.platform.coordinates.clone();
     let independent = coordinates.independent();
     let dependent = match &coordinates {
-        Coordinates::Some(_) => Coordinate::ALL.into_iter().filter(|c| !independent.contains(c)).collect(),
+        Coordinates::Some(_) => {
+            let follows = |c: &Coordinate| !independent.contains(c) && !layout.constant.contains(c);
+            Coordinate::ALL.into_iter().filter(follows).collect()
+        }
         _ => Vec::new(),
     };
     let places = Coordinate::ALL.map(|c| independent.iter().position(|i| *i == c));

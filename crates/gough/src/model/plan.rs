@@ -7,6 +7,7 @@
 use super::chain::{Edge, Path};
 use super::ids::{BodyId, ClosureId, CoordId, LegId, PerLeg};
 use crate::linalg::small::PivotOrder;
+use crate::spatial::Pose;
 
 /// Integers of the plan.
 #[derive(Clone, PartialEq, Debug, Default)]
@@ -25,8 +26,49 @@ pub struct Plan {
     pub pivots_of_leg: PerLeg<LegPivots>,
     /// Which closure rows give the matrices A, B, Ψ_t, J_t, J_ta, J_td.
     pub matrices: MatrixPlan,
+    /// Closed postures at home, of every mode that was found there: what the branches of legs without closed form, and of
+    /// coordinates that follow, are led from.
+    pub anchors: Vec<AnchorPosture>,
     /// Legs that reach do not by themselves close all loops: closures are checked at every posture.
     pub careful: bool,
+}
+
+/// A closed posture that branches are led from, and how it is called.
+#[derive(Clone, PartialEq, Debug)]
+pub struct AnchorPosture {
+    /// ±1 per root, leg after leg.
+    pub signs: Vec<f64>,
+    /// Per block: the branch of a leg without closed form.
+    pub branches: Vec<Option<Branch>>,
+    /// Which solution for the platform coordinates that follow, from 1.
+    pub follows: usize,
+    /// The platform.
+    pub X_WE: Pose<f64>,
+    /// Every joint coordinate.
+    pub joints: Vec<f64>,
+}
+
+/// A branch of a leg without closed form, by how it stands at home: sign of the determinant of its closures, then a number
+/// by its first active joint.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Branch {
+    /// Sign of the determinant.
+    pub positive: bool,
+    /// From 1, in the order of the first active joint.
+    pub number: usize,
+}
+
+impl std::fmt::Display for Branch {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}{}", if self.positive { '+' } else { '-' }, self.number)
+    }
+}
+
+impl Plan {
+    /// The block of a leg that Newton solves, if it has one.
+    pub fn newton_block(&self, leg: LegId) -> Option<&BlockPlan> {
+        self.inverse.iter().find(|b| b.leg == leg && !b.newton_coords().is_empty())
+    }
 }
 
 /// Closure rows that give the rates of a leg, in the order of elimination: passive joints first, then active ones.

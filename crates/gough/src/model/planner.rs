@@ -7,7 +7,7 @@ use super::ids::{BodyId, CoordId, LegId, PerLeg};
 use super::numbers::Numbers;
 use super::plan::{BlockPlan, Method, Plan, Recipe};
 use super::recognise::{Chain, Recognised};
-use super::topology::{CoordKind, JointKind, Node};
+use super::topology::{CoordKind, JointKind, Node, Platform};
 use crate::description::{ClosureJoint, Coordinates};
 use crate::linalg::small::PivotOrder;
 use std::collections::HashSet;
@@ -18,11 +18,12 @@ const LONGEST: usize = 10;
 const MOST_WAYS: usize = 4000;
 
 /// Plan the inverse geometry and, where dyads suffice, the forward geometry.
-pub(super) fn plan(layout: &Layout, numbers: &Numbers<f64>, coordinates: &Coordinates) -> Plan {
+pub(super) fn plan(layout: &Layout, numbers: &Numbers<f64>, platform: &Platform) -> Plan {
     let mut given = Vec::new();
     let inverse = Planner::inverse(layout, numbers, &mut given);
-    let forward = matches!(coordinates, Coordinates::Point(_)).then(|| Planner::forward(layout, numbers)).flatten();
-    let solve_platform = matches!(coordinates, Coordinates::Some(_));
+    let forward =
+        matches!(platform.coordinates, Coordinates::Point(_)).then(|| Planner::forward(layout, numbers)).flatten();
+    let solve_platform = !platform.dependent.is_empty();
     let newton = inverse.iter().any(|b| matches!(b.method, Method::Newton { .. }));
     let careful = solve_platform || newton;
     Plan {
@@ -33,6 +34,7 @@ pub(super) fn plan(layout: &Layout, numbers: &Numbers<f64>, coordinates: &Coordi
         pivots: PivotOrder::default(),
         pivots_of_leg: PerLeg::default(),
         matrices: super::plan::MatrixPlan::default(),
+        anchors: Vec::new(),
         careful,
     }
 }

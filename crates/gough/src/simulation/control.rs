@@ -154,7 +154,7 @@ impl<'a> Governor<'a> {
             _ => model,
         };
         let model = believed.without_ranges();
-        let (here, there) = (Dynamics::new(&model), Dynamics::new(&model));
+        let (here, there) = (Dynamics::new(&model).going_on(), Dynamics::new(&model).going_on());
         Self { law, model, mode, here, there }
     }
 

@@ -46,7 +46,7 @@ impl<'a> Plant<'a> {
     pub(super) fn new(model: &'a Model<f64>, mode: &'a WorkingMode, law: &'a Law, options: &'a Options) -> Self {
         let n_a = model.topology().active.len();
         let limit = |l: &crate::trajectory::DriveLimits| if options.saturate { l.effort } else { None };
-        let mut dynamics = Dynamics::new(model);
+        let mut dynamics = Dynamics::new(model).going_on();
         dynamics.efforts.load = options.load;
         Self {
             model,

@@ -249,7 +249,7 @@ impl<'a> Walk<'a> {
             refusals: Vec::new(),
             more_refusals: 0,
         };
-        let dynamics = Dynamics::new(&free);
+        let dynamics = Dynamics::new(&free).going_on();
         let squares = vec![0.0; t.active.len()];
         Self {
             model,

@@ -264,7 +264,7 @@ fn check_rows(samples: &[Sample]) -> Result<(), TrajectoryError> {
 fn complete(model: &Model<f64>, mode: &WorkingMode, samples: &[Sample]) -> Result<Vec<Desired>, TrajectoryError> {
     let platform = &model.topology().platform;
     let free = model.without_ranges();
-    let (mut pos, mut motion) = (Positions::new(&free), Motion::new(&free));
+    let (mut pos, mut motion) = (Positions::new(&free).going_on(), Motion::new(&free));
     let rest = vec![0.0; platform.independent.len()];
     let spread = |list: &[f64]| {
         let mut all = [0.0; 6];

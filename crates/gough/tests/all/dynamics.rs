@@ -9,7 +9,7 @@ use gough::dynamics::{
 };
 use gough::kinematics::jacobians::{Redundancy, matrices_at};
 use gough::kinematics::motion::{Motion, move_bodies};
-use gough::kinematics::{Posture, SolveError, inverse, inverse_in};
+use gough::kinematics::{Posture, SolveError, inverse};
 use gough::linalg::dense::{Matrix, svd};
 use gough::model::{CoordId, Model, Node};
 use gough::spatial::{Inertia, Mat3, Pose, Wrench, vec3};
@@ -239,8 +239,7 @@ fn loads_do_work() {
                 let conditions = Conditions { loads: vec![(node, push)], ..Conditions::default() };
                 let loaded = inverse_dynamics_under(model, posture, twist, td, &conditions).unwrap();
                 // The path without allocation knows loads too.
-                let mut memory = Dynamics::new(model);
-                conditions.put(&mut memory.efforts);
+                let mut memory = Dynamics::new(model).under(&conditions);
                 let fast = memory.inverse(model, posture.pose(), posture.mode(), twist, td, None).unwrap();
                 close(fast, &loaded.efforts, 1e-8, robot.name());
                 let V = match node {
@@ -551,10 +550,8 @@ fn legs_may_differ_in_their_drives_only() {
         let (t, td) = ([0.3, -0.2, 0.4], [1.0, 2.0, 3.0]);
         let long = inverse_dynamics(model, posture, &t, &td).unwrap().efforts;
         let mut memory = Dynamics::new(model);
-        inverse_in(model, posture.pose(), robot.mode(), &mut memory.pos).unwrap();
-        close(memory.inverse_from(model, &t, &td, None).unwrap(), &long, 1e-9, driven);
-        inverse_in(model, posture.pose(), robot.mode(), &mut memory.pos).unwrap();
-        close(memory.direct_from(model, &t, &long, None).unwrap(), &td, 1e-9, driven);
+        close(memory.inverse_leg_by_leg(model, posture, &t, &td, None).unwrap(), &long, 1e-9, driven);
+        close(memory.direct_leg_by_leg(model, posture, &t, &long, None).unwrap(), &td, 1e-9, driven);
     }
 }
 

@@ -156,12 +156,12 @@ fn dual_numbers_differentiate_the_joints_by_the_pose() {
         for posture in postures(&robot, 5, 25) {
             // A change of the independent coordinates; the dependent ones start at their values and follow.
             let independent = &robot.model().topology().platform.independent;
-            let at = coordinates(posture.pose());
+            let at = coordinates(robot.model(), posture.pose());
             let rates: Vec<(Coordinate, f64)> =
                 independent.iter().map(|c| (*c, random.random_range(-1.0..1.0))).collect();
             let moved = |h: f64| {
                 let given: Vec<(Coordinate, f64)> = rates.iter().map(|(c, r)| (*c, at[c.index()] + h * r)).collect();
-                pose_with(posture.pose(), &given)
+                pose_with(robot.model(), posture.pose(), &given)
             };
             let mut x = at.map(Dual::from);
             rates.iter().for_each(|(c, r)| x[c.index()].eps = *r);
@@ -344,11 +344,10 @@ fn symbols_and_lanes_give_the_same_efforts_and_inertia() {
 /// The order of elimination of the drives at a posture.
 fn efforts_order(model: &Model<f64>, p: &Posture, inputs: &[f64]) -> Option<PivotOrder> {
     let mut memory = Dynamics::new(model);
-    memory.pos = p.positions().clone();
     let (t_r, td_r) = inputs.split_at(inputs.len() / 2);
-    memory.inverse_from(model, t_r, td_r, None).ok()?;
+    memory.inverse_leg_by_leg(model, p, t_r, td_r, None).ok()?;
     let mut drives = Drives::new(model);
-    drives.project(&memory.efforts, &Freedoms::new(model, None));
+    drives.project(memory.reduced(), &Freedoms::new(model, None));
     drives.order()
 }
 

@@ -2,13 +2,14 @@
 
 use std::path::{Path, PathBuf};
 
-const FLOORS: [(&str, u8); 12] = [
+const FLOORS: [(&str, u8); 13] = [
     ("scalar", 0),
     ("spatial", 1),
     ("linalg", 1),
     ("description", 2),
     ("model", 3),
     ("kinematics", 4),
+    ("compile", 5),
     ("dynamics", 5),
     ("trajectory", 6),
     ("elastodynamics", 6),
@@ -17,8 +18,8 @@ const FLOORS: [(&str, u8); 12] = [
     ("simulation", 8),
 ];
 
-/// Files beside the folders: a robot ready to be asked needs all stages up to kinematics.
-const FILES: [(&str, u8); 2] = [("Robot", 4), ("robots", 4)];
+/// Files beside the folders: a robot ready to be asked needs all stages up to the compiler.
+const FILES: [(&str, u8); 2] = [("Robot", 5), ("robots", 5)];
 
 fn floor(module: &str) -> Option<u8> {
     FLOORS.iter().chain(&FILES).find(|(n, _)| *n == module).map(|f| f.1)

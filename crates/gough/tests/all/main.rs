@@ -3,6 +3,7 @@
 
 mod allocation;
 mod arrow;
+mod branches;
 mod codegen;
 mod common;
 mod counting;

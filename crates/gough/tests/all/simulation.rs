@@ -31,7 +31,7 @@ fn springs(stiffness: f64, at: Pose<f64>) -> Law {
 }
 
 fn pose(robot: &Robot, given: &[(Coordinate, f64)]) -> Pose<f64> {
-    pose_with(&home_pose(robot.model()), given)
+    pose_with(robot.model(), &home_pose(robot.model()), given)
 }
 
 /// A robot, where its springs rest, a twist at the start, and how stiff they are.

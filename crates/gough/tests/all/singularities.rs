@@ -151,13 +151,15 @@ fn distances_shrink_as_the_platform_moves_there() {
                 if independent.iter().filter(|c| c.is_angle()).count() > 1 {
                     continue; // coordinates are not twists; planar and translational platforms suffice
                 }
-                let at = gough::kinematics::platform::coordinates(posture.pose());
+                let at = gough::kinematics::platform::coordinates(model, posture.pose());
                 let given: Vec<_> = independent
                     .iter()
                     .zip(&s.gradient)
                     .map(|(c, g)| (*c, at[c.index()] - h * g / steep / if c.is_angle() { model.length() } else { 1.0 }))
                     .collect();
-                let Ok(next) = inverse(model, &pose_with(posture.pose(), &given), robot.mode()) else { continue };
+                let Ok(next) = inverse(model, &pose_with(model, posture.pose(), &given), robot.mode()) else {
+                    continue;
+                };
                 let there = singularities(model, &next);
                 let same = there.list.iter().find(|o| o.kind == s.kind && o.leg == s.leg).unwrap();
                 let change = (s.sigma - same.sigma) / h;

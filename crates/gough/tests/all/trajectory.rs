@@ -87,7 +87,7 @@ fn motion_of_joints_is_that_of_the_platform() {
     let robot = robot("3-rpr");
     let model = robot.model();
     let from = *robot.home().pose();
-    let to = pose_with(&from, &[(X, from.p.x + 0.05), (Y, from.p.y - 0.04), (Coordinate::Rz, 0.2)]);
+    let to = pose_with(robot.model(), &from, &[(X, from.p.x + 0.05), (Y, from.p.y - 0.04), (Coordinate::Rz, 0.2)]);
     let law = Trajectory::between(from, to, 1.0).unwrap();
     let profile = follow(model, robot.mode(), &law, Some(0.02)).unwrap();
     let samples: Vec<JointSample> = profile
@@ -128,8 +128,8 @@ fn limited(drive: &str, range: &str) -> Robot {
 
 #[test]
 fn limits_are_left_and_met_at_the_right_times() {
-    let from = |robot: &Robot| pose_with(&home_pose(robot.model()), &[(X, 0.3), (Y, 0.3), (Z, 0.15)]);
-    let to = |robot: &Robot| pose_with(&home_pose(robot.model()), &[(X, 0.3), (Y, 0.3), (Z, 0.25)]);
+    let from = |robot: &Robot| pose_with(robot.model(), &home_pose(robot.model()), &[(X, 0.3), (Y, 0.3), (Z, 0.15)]);
+    let to = |robot: &Robot| pose_with(robot.model(), &home_pose(robot.model()), &[(X, 0.3), (Y, 0.3), (Z, 0.25)]);
     // z moves by 0.1 m in 0.5 s: speed up to 0.375 m/s; over 0.3 m/s where 30 (r (1 - r))^2 = 1.5.
     let robot = limited(", speed = 0.3", "");
     let law = Trajectory::between(from(&robot), to(&robot), 0.5).unwrap();
@@ -141,7 +141,7 @@ fn limits_are_left_and_met_at_the_right_times() {
     assert!((v.value - 0.375).abs() < 1e-3 && v.limit == 0.3);
     // Range: x = q21 - 0.5 beyond 0.35 m from half-time on.
     let robot = limited("", "range = [-2, 0.85], ");
-    let at = |x: f64| pose_with(&home_pose(robot.model()), &[(X, x), (Y, 0.3), (Z, 0.2)]);
+    let at = |x: f64| pose_with(robot.model(), &home_pose(robot.model()), &[(X, x), (Y, 0.3), (Z, 0.2)]);
     let law = Trajectory::between(at(0.3), at(0.4), 0.5).unwrap();
     let profile = follow(robot.model(), robot.mode(), &law, Some(0.01)).unwrap();
     let [v] = &profile.violations[..] else { panic!("{:?}", profile.violations) };
@@ -162,7 +162,7 @@ fn limits_are_left_and_met_at_the_right_times() {
 #[test]
 fn a_way_out_of_reach_is_answered_as_far_as_it_goes() {
     let robot = robot("five-bar");
-    let pose = |x: f64, y: f64| pose_with(&home_pose(robot.model()), &[(X, x), (Y, y)]);
+    let pose = |x: f64, y: f64| pose_with(robot.model(), &home_pose(robot.model()), &[(X, x), (Y, y)]);
     let law = Trajectory::between(pose(0.0, 0.3), pose(0.0, 0.6), 1.0).unwrap();
     let profile = follow(robot.model(), robot.mode(), &law, Some(0.01)).unwrap();
     let [refusal] = &profile.refusals[..] else { panic!("{:?}", profile.refusals) };

@@ -71,11 +71,12 @@ fn a_3_prs_has_parasitic_motions_that_close_it() {
     round_trip(&robot, 31, 40, 0.2, 0.4);
     // Tilted about x and y the platform also moves sideways and turns: the textbook parasitic motions.
     let pose = gough::kinematics::platform::pose_with(
+        robot.model(),
         robot.home().pose(),
         &[(gough::description::Coordinate::Rx, 0.3), (gough::description::Coordinate::Ry, 0.2)],
     );
     let posture = inverse(robot.model(), &pose, robot.mode()).unwrap();
-    let found = coordinates(posture.pose());
+    let found = coordinates(robot.model(), posture.pose());
     assert!((found[3] - 0.3).abs() < 1e-12 && (found[4] - 0.2).abs() < 1e-12, "independent coordinates are kept");
     // Closed form of the constraint for roll, pitch, yaw: tan(yaw) = sin(roll) sin(pitch) / (cos(roll) + cos(pitch)).
     let (roll, pitch) = (0.3_f64, 0.2_f64);

@@ -63,7 +63,7 @@ pub fn random(seed: u64) -> Pcg64Mcg {
 pub fn random_pose(robot: &Robot, random: &mut Pcg64Mcg, reach: f64, turn: f64) -> Pose<f64> {
     let model = robot.model();
     let home = *robot.home().pose();
-    let at = gough::kinematics::platform::coordinates(&home);
+    let at = gough::kinematics::platform::coordinates(model, &home);
     let given: Vec<(Coordinate, f64)> = model
         .topology()
         .platform
@@ -74,7 +74,7 @@ pub fn random_pose(robot: &Robot, random: &mut Pcg64Mcg, reach: f64, turn: f64) 
             (*c, at[c.index()] + random.random_range(-spread..spread))
         })
         .collect();
-    pose_with(&home_pose(model), &given)
+    pose_with(model, &home_pose(model), &given)
 }
 
 /// Smallest singular value of the closures over everything but the motors, scaled: zero at a Type 2 singularity (and

@@ -1,0 +1,148 @@
+//! The home posture of the file, and why there is none.
+
+use super::idle::{assemble_somewhere, near};
+use super::mobility::span_of_joint;
+use crate::description::{Diagnostic, Fault, Span};
+use crate::kinematics::newton::{self, CLOSED, PlatformMotion, Unknowns};
+use crate::kinematics::platform::home_pose;
+use crate::kinematics::{
+    JointPosition, Positions, Posture, SolveError, WorkingMode, assemblies, closure, inverse, nearest_to_home,
+    working_modes,
+};
+use crate::model::{CoordId, Model};
+use rand::{RngExt, SeedableRng};
+use rand_pcg::Pcg64Mcg;
+
+/// The home posture: at the pose of the file, or wherever the robot assembles near its `near` joints.
+pub(super) fn home_posture(model: &Model<f64>) -> Result<Posture, Diagnostic> {
+    home_postures(model).map(|list| list.into_iter().next().expect("there is a home posture"))
+}
+
+/// The home posture first, then others at its pose where the search for it has met them.
+pub(super) fn home_postures(model: &Model<f64>) -> Result<Vec<Posture>, Diagnostic> {
+    let d = model.description();
+    let (pose, span) = match &d.home {
+        Some((_, span)) => (home_pose(model), *span),
+        None => match assemble_at_near(model).or_else(|| assemble_somewhere(model, 0).map(|pos| pos.X_WE)) {
+            Some(pose) => (pose, d.platform.span),
+            None => return Err(open_loop(model, None)),
+        },
+    };
+    if let Some((texts, at)) = &d.mode {
+        let mode = WorkingMode::parse(model.topology(), texts).map_err(|e| {
+            let what = Fault::BadMode { mode: texts.join(","), reason: e.to_string() };
+            Diagnostic::new(what, *at)
+        })?;
+        return inverse(model, &pose, &mode).map(|p| vec![p]).map_err(|e| unreachable_home(model, &e, span));
+    }
+    let wanted = near(model);
+    if model.topology().plan.solve_platform
+        && wanted.is_empty()
+        && let Some(posture) = nearest_to_home(model, &pose)
+    {
+        return Ok(vec![posture]);
+    }
+    let mut postures = working_modes(model, &pose).map_err(|e| unreachable_home(model, &e, span))?;
+    let distance = |p: &Posture| -> f64 {
+        let off = |(c, value): &(CoordId, f64)| {
+            let q = p.joints(model, &[*c])[0];
+            let slides = model.topology().coords[*c].slides;
+            let d = if slides { (q - value) / model.size() } else { crate::spatial::orientation::wrap(q - value) };
+            d * d
+        };
+        // Coordinates that follow are as near to home as the joints allow.
+        let aside = (p.pose().p - pose.p).norm() / model.size() + (p.pose().R.0 - pose.R.0).norm();
+        wanted.iter().map(off).sum::<f64>() + 1e-6 * aside
+    };
+    let best = (0..postures.len()).min_by(|a, b| distance(&postures[*a]).total_cmp(&distance(&postures[*b])));
+    let best = best.ok_or_else(|| open_loop(model, Some(span)))?;
+    postures.swap(0, best);
+    Ok(postures)
+}
+
+/// The pose of the first assembly mode when `near` gives every active joint.
+fn assemble_at_near(model: &Model<f64>) -> Option<crate::spatial::Pose<f64>> {
+    let near = near(model);
+    let active: Option<Vec<f64>> =
+        model.topology().active.iter().map(|c| near.iter().find(|(n, _)| n == c).map(|(_, v)| *v)).collect();
+    let found = assemblies(model, &active?, &WorkingMode::first(model.topology())).ok()?;
+    found.postures.first().map(|p| *p.pose())
+}
+
+/// Why the home pose of the file cannot be taken.
+fn unreachable_home(model: &Model<f64>, error: &SolveError, span: Span) -> Diagnostic {
+    if let SolveError::OutOfRange { joint, value, range } = error {
+        let what = Fault::HomeOutOfRange { joint: joint.clone(), value: *value, range: *range };
+        return Diagnostic::new(what, span_of_joint(model.description(), joint));
+    }
+    if let SolveError::NotClosed { .. } = error {
+        return turned_home(model);
+    }
+    let open = open_loop(model, Some(span));
+    match open.what {
+        Fault::LoopNotClosed { gap_m, gap_rad, .. } if gap_m < 1e-9 * model.size().max(1.0) && gap_rad < 1e-9 => {
+            Diagnostic::new(Fault::BadHome { reason: error.to_string() }, span)
+        }
+        _ => open,
+    }
+}
+
+/// The legs reach their places at home but do not close the loops: usually the platform is turned the wrong way.
+pub(super) fn turned_home(model: &Model<f64>) -> Diagnostic {
+    let span = model.description().home.as_ref().map_or(model.topology().platform.span, |(_, span)| *span);
+    let mut start = Positions::new(model);
+    start.X_WE = home_pose(model);
+    let mut random = Pcg64Mcg::seed_from_u64(5);
+    let turning = Unknowns { platform: (3..6).map(PlatformMotion::Axis).collect(), ..Unknowns::all(model) };
+    let turned = (0..20).find_map(|_| {
+        let mut pos = start.clone();
+        for (c, coord) in model.topology().coords.iter() {
+            let scale = if coord.slides { model.size() } else { 1.0 };
+            pos.joints[c] = JointPosition::of(scale * random.random_range(-2.0..2.0));
+        }
+        let closed = newton::assemble(model, &turning, &mut pos).residual <= CLOSED && newton::closes(model, &pos);
+        closed.then(|| crate::spatial::orientation::to_rpy(&pos.X_WE.R).map(f64::to_degrees))
+    });
+    let near = match turned {
+        Some([roll, pitch, yaw]) => format!("they would with roll {roll:.3}, pitch {pitch:.3}, yaw {yaw:.3} deg"),
+        None => "the platform may be turned the wrong way, or out of the plane of its legs".to_owned(),
+    };
+    let reason = format!("the legs reach, but the loops do not close with this orientation; {near}");
+    Diagnostic::new(Fault::BadHome { reason }, span)
+}
+
+/// The loop that stays open the most, when the platform is held at home and everything else may move.
+fn open_loop(model: &Model<f64>, at: Option<Span>) -> Diagnostic {
+    let mut pos = Positions::new(model);
+    pos.X_WE = home_pose(model);
+    for (c, value) in near(model) {
+        pos.joints[c] = JointPosition::of(value);
+    }
+    let mut random = Pcg64Mcg::seed_from_u64(2);
+    let unknowns = if at.is_some() { Unknowns::inverse(model, &[]) } else { Unknowns::all(model) };
+    let mut best: Option<(f64, Positions<f64>)> = None;
+    for k in 0..20 {
+        let mut trial = pos.clone();
+        if k > 0 {
+            for (c, coord) in model.topology().coords.iter() {
+                let scale = if coord.slides { model.size() } else { 1.0 };
+                trial.joints[c] = JointPosition::of(scale * random.random_range(-2.0..2.0));
+            }
+        }
+        let outcome = newton::assemble(model, &unknowns, &mut trial);
+        if best.as_ref().is_none_or(|(r, _)| outcome.residual < *r) {
+            best = Some((outcome.residual, trial));
+        }
+    }
+    let pos = best.map_or(pos, |(_, p)| p);
+    let worst = model
+        .topology()
+        .closures
+        .iter()
+        .map(|(id, c)| (closure::closure_gap(model, id, &pos), c))
+        .max_by(|a, b| (a.0.0 / model.size() + a.0.1).total_cmp(&(b.0.0 / model.size() + b.0.1)));
+    let ((gap_m, gap_rad), closure) = worst.map_or(((0.0, 0.0), None), |(g, c)| (g, Some(c)));
+    let name = closure.map_or_else(|| "the platform".to_owned(), |c| c.name.clone());
+    let span = at.or_else(|| closure.map(|c| c.span)).unwrap_or_default();
+    Diagnostic::new(Fault::LoopNotClosed { closure: name, gap_m, gap_rad }, span)
+}

@@ -1,0 +1,246 @@
+//! Degrees of freedom by rank, and the claim of the file about its platform.
+
+use crate::description::{ClosureJoint, Coordinate, Coordinates, Description, Diagnostic, Fault, Span};
+use crate::kinematics::Positions;
+use crate::kinematics::newton::{self, Unknowns};
+use crate::kinematics::platform::coordinates;
+use crate::linalg::dense::{Matrix, Svd, svd};
+use crate::linalg::small::Dense;
+use crate::model::{Model, Root};
+use crate::spatial::orientation::wrap;
+
+/// What the closures leave of a robot, counted by rank at a closed posture.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Mobility {
+    /// Scalar closure equations.
+    pub rows: usize,
+    /// How many of them are independent.
+    pub rank: usize,
+    /// Degrees of freedom of the robot, idle ones included.
+    pub degrees: usize,
+    /// Degrees of freedom of the platform.
+    pub platform: usize,
+    /// Equations beyond the independent ones.
+    pub overconstraint: usize,
+    /// Freedoms that move neither platform nor motors: the joints that take part in each.
+    pub idle: Vec<Vec<String>>,
+    /// Freedoms that remain when the motors are held, idle ones not counted.
+    pub not_actuated: usize,
+}
+
+/// Closure Jacobian over some unknowns, scaled.
+pub(super) fn closure_columns(model: &Model<f64>, unknowns: &Unknowns, pos: &Positions<f64>) -> Matrix {
+    let n = unknowns.coords.len() + unknowns.platform.len();
+    let mut a = Dense::zeros(newton::row_count(model, unknowns), n + 1);
+    newton::jacobian(model, unknowns, model.length(), pos, &mut a);
+    Matrix::from_fn(a.rows, n, |i, j| a.at(i, j))
+}
+
+/// Closure Jacobian over all joints and all motions of the platform, scaled.
+fn full_jacobian(model: &Model<f64>, pos: &Positions<f64>) -> (Matrix, Unknowns) {
+    let unknowns = Unknowns::all(model);
+    (closure_columns(model, &unknowns, pos), unknowns)
+}
+
+/// Mobility at the posture of the highest rank; freedoms that motors do not hold only count when no posture holds them.
+pub(super) fn mobility(model: &Model<f64>, postures: &[Positions<f64>]) -> (Mobility, Positions<f64>) {
+    let mut best: Option<(Mobility, Positions<f64>)> = None;
+    let mut not_actuated = usize::MAX;
+    for pos in postures {
+        let found = mobility_at(model, pos);
+        not_actuated = not_actuated.min(found.not_actuated);
+        if best
+            .as_ref()
+            .is_none_or(|(b, _)| found.rank > b.rank || (found.rank == b.rank && found.idle.len() < b.idle.len()))
+        {
+            best = Some((found, pos.clone()));
+        }
+    }
+    let (mut mobility, pos) = best.expect("there is a home posture");
+    mobility.not_actuated = not_actuated;
+    (mobility, pos)
+}
+
+fn mobility_at(model: &Model<f64>, pos: &Positions<f64>) -> Mobility {
+    let (a, unknowns) = full_jacobian(model, pos);
+    let f = svd(&a);
+    let (rows, rank) = (a.nrows(), f.rank());
+    let degrees = a.ncols() - rank;
+    let platform = svd(&platform_motions(&f, unknowns.coords.len())).rank();
+    // Motors held: their columns leave. Platform held too: what still moves is idle.
+    let topology = model.topology();
+    let passive: Vec<usize> =
+        (0..unknowns.coords.len()).filter(|j| !topology.active.contains(&unknowns.coords[*j])).collect();
+    let held: Vec<usize> = passive.iter().copied().chain(unknowns.coords.len()..a.ncols()).collect();
+    let pick = |columns: &[usize]| svd(&Matrix::from_fn(rows, columns.len(), |i, j| a[(i, columns[j])]));
+    let (inner, locked) = (pick(&passive), pick(&held));
+    let idle_space = inner.null_space();
+    let idle = (0..idle_space.ncols())
+        .map(|k| {
+            let size = |j: usize| idle_space[(j, k)].abs();
+            let largest = (0..passive.len()).map(size).fold(0.0, f64::max);
+            let moving = (0..passive.len()).filter(|j| size(*j) > 1e-6 * largest);
+            moving.map(|j| topology.coords[unknowns.coords[passive[j]]].name.clone()).collect()
+        })
+        .collect::<Vec<Vec<String>>>();
+    let not_actuated = (held.len() - locked.rank()).saturating_sub(idle.len());
+    Mobility { rows, rank, degrees, platform, overconstraint: rows - rank, idle, not_actuated }
+}
+
+/// Platform rows of the null space of the closures: how the platform can move.
+fn platform_motions(f: &Svd, coords: usize) -> Matrix {
+    let n = f.null_space();
+    Matrix::from_fn(n.nrows() - coords, n.ncols(), |i, j| n[(coords + i, j)])
+}
+
+/// Coordinates of the platform that the file does not list and that never change: they keep their home values at every
+/// posture around a closed one, and then, closures being analytic, along the whole branch.
+pub(super) fn constant_coordinates(model: &Model<f64>, postures: &[Positions<f64>]) -> Vec<Coordinate> {
+    let platform = &model.topology().platform;
+    // A parallelogram that is crossed turns the platform, and is a mode.
+    if model.topology().plan.inverse.iter().any(|b| b.roots.contains(&Root::Loop)) {
+        return Vec::new();
+    }
+    let home = coordinates(model, &model.numbers().home_pose);
+    let stays = |c: &&Coordinate| {
+        let off = |pos: &Positions<f64>| coordinates(model, &pos.X_WE)[c.index()] - home[c.index()];
+        let near = |pos: &Positions<f64>| {
+            if c.is_angle() { wrap(off(pos)).abs() < 1e-9 } else { off(pos).abs() < 1e-9 * model.size() }
+        };
+        // The twist has that component nowhere either: an angle about a turned axis is more than one component.
+        let still = |pos: &Positions<f64>| {
+            let (a, unknowns) = full_jacobian(model, pos);
+            let motions = platform_motions(&svd(&a), unknowns.coords.len());
+            (0..motions.ncols()).all(|j| motions[(c.index(), j)].abs() < 1e-6)
+        };
+        postures.len() > 2 && postures.iter().all(near) && postures.iter().all(still)
+    };
+    platform.dependent.iter().filter(stays).copied().collect()
+}
+
+/// The platform must move as the file claims, no more and no less.
+pub(super) fn check_claim(
+    model: &Model<f64>,
+    postures: &[Positions<f64>],
+    generic: &Positions<f64>,
+    mobility: &Mobility,
+) -> Result<(), Diagnostic> {
+    let platform = &model.topology().platform;
+    let claimed = describe_coordinates(&platform.coordinates);
+    let fail =
+        |found: String| Err(Diagnostic::new(Fault::FalseClaim { claimed: claimed.clone(), found }, platform.span));
+    let motions_at = |pos: &Positions<f64>| {
+        let (a, unknowns) = full_jacobian(model, pos);
+        platform_motions(&svd(&a), unknowns.coords.len())
+    };
+    let dependent = matches!(platform.coordinates, Coordinates::Some(_));
+    // Small motions that follow from others (x and y of a 3-PRS) count where coordinates may follow.
+    let looked_at = if dependent { postures } else { std::slice::from_ref(generic) };
+    let seen: Vec<Matrix> = looked_at.iter().map(motions_at).collect();
+    let moves = |i: usize| seen.iter().any(|m| (0..m.ncols()).any(|j| m[(i, j)].abs() > 1e-6));
+    let claims = |i: usize| platform.independent.iter().any(|c| c.index() == i);
+    let names = ["x", "y", "z", "rotation about x", "rotation about y", "rotation about z"];
+    let named = |which: &dyn Fn(usize) -> bool| -> Vec<&str> {
+        (0..seen[0].nrows()).filter(|i| which(*i)).map(|i| names[i]).collect()
+    };
+    let (all, missing) = (named(&moves), named(&|i| claims(i) && !moves(i)));
+    let extra = if dependent { Vec::new() } else { named(&|i| moves(i) && !claims(i)) };
+    let (found, wanted) = (mobility.platform, platform.independent.len());
+    let mut says = Vec::new();
+    if !missing.is_empty() {
+        says.push(format!("the closures do not let it move in {}", list(&missing)));
+    }
+    if !extra.is_empty() {
+        says.push(format!("the closures also let it move in {}", list(&extra)));
+    }
+    if says.is_empty() && found != wanted {
+        says.push(format!("the closures leave it {found} freedoms, not {wanted} (it moves in: {})", list(&all)));
+    }
+    if !says.is_empty() {
+        return fail(says.join("; "));
+    }
+    // The listed coordinates must be able to change independently of each other, at some posture around home.
+    let rank_at = |pos: &Positions<f64>| {
+        let motions = motions_at(pos);
+        let rates = Matrix::from_fn(wanted, motions.ncols(), |i, j| {
+            coordinate_rate(&platform.independent, i, pos, &motions, j)
+        });
+        svd(&rates).s.iter().filter(|s| **s > 1e-6).count()
+    };
+    let rank = postures.iter().map(rank_at).max().unwrap_or(0);
+    if rank < wanted {
+        return fail(format!(
+            "only {rank} of these {wanted} coordinates can change independently (it moves in: {})",
+            list(&all)
+        ));
+    }
+    Ok(())
+}
+
+/// Rate of an independent coordinate for a motion of the platform: angles are roll, pitch, yaw.
+fn coordinate_rate(independent: &[Coordinate], i: usize, pos: &Positions<f64>, motions: &Matrix, j: usize) -> f64 {
+    let c = independent[i];
+    if !c.is_angle() || motions.nrows() < 6 {
+        return motions[(c.index().min(motions.nrows() - 1), j)];
+    }
+    let [roll, pitch, yaw] = crate::spatial::orientation::to_rpy(&pos.X_WE.R);
+    let D = crate::spatial::orientation::Sequence::ZYX.rates([yaw, pitch, roll]);
+    let w = nalgebra::Vector3::new(motions[(3, j)], motions[(4, j)], motions[(5, j)]);
+    let rates = D.try_inverse().map_or(w, |inv| inv * w); // yaw, pitch, roll
+    rates[5 - c.index()]
+}
+
+fn describe_coordinates(c: &Coordinates) -> String {
+    let names = |list: &[Coordinate]| {
+        let word = |c: &Coordinate| ["x", "y", "z", "rx", "ry", "rz"][c.index()];
+        list.iter().map(word).collect::<Vec<_>>().join(", ")
+    };
+    match c {
+        Coordinates::Spatial => "all six coordinates".to_owned(),
+        Coordinates::Planar => "x, y and the angle about z only".to_owned(),
+        Coordinates::Translation => "x, y, z without turning".to_owned(),
+        Coordinates::Point(l) | Coordinates::Some(l) => format!("the independent coordinates {}", names(l)),
+    }
+}
+
+fn list(words: &[&str]) -> String {
+    if words.is_empty() { "nothing".to_owned() } else { words.join(", ") }
+}
+
+pub(super) fn mobility_remarks(model: &Model<f64>, mobility: &Mobility) -> Vec<Diagnostic> {
+    let span = |joint: &str| span_of_joint(model.description(), joint);
+    let mut remarks: Vec<Diagnostic> = mobility
+        .idle
+        .iter()
+        .map(|joints| {
+            let at = joints.first().map_or_else(Span::default, |j| span(j));
+            let joint = format!("a freedom of joints {}", joints.join(", "));
+            let instead = instead(model, joints);
+            Diagnostic::new(Fault::IdleFreedom { joint, instead }, at)
+        })
+        .collect();
+    if mobility.not_actuated > 0 {
+        let drives = model.topology().active.len();
+        let degrees = mobility.degrees - mobility.idle.len();
+        let singular = Fault::SingularArchitecture { degrees, drives };
+        let what = if drives < degrees { Fault::NotActuated { degrees, drives } } else { singular };
+        remarks.push(Diagnostic::new(what, model.topology().platform.span));
+    }
+    remarks
+}
+
+/// What to write in place of joints that leave an idle freedom.
+fn instead(model: &Model<f64>, joints: &[String]) -> String {
+    let spherical = model.topology().closures.values().any(|c| c.joint == ClosureJoint::Spherical);
+    let three = joints.iter().any(|j| j.ends_with(".3"));
+    if spherical && three {
+        "write U in place of one S joint of that rod".to_owned()
+    } else {
+        "take one of these joints away, or write it as fixed".to_owned()
+    }
+}
+
+pub(super) fn span_of_joint(d: &Description, joint: &str) -> Span {
+    let name = joint.split('.').next().unwrap_or(joint);
+    d.bodies.iter().find(|b| b.name.text == name).map_or_else(Span::default, |b| b.name.span)
+}

@@ -1,0 +1,83 @@
+//! Stage 4: a checked description becomes a model with every plan made, once, and a home posture that proves its claims.
+//!
+//! Plans are integers that need postures to be chosen at: which closure rows are independent, in which order joints are
+//! eliminated, which joints move nothing else, which coordinates of the platform never change. So a draft of the model is
+//! brought to a few closed postures here, and what they tell is put into its plan. Only finished models leave this stage.
+
+mod attach;
+mod home;
+mod idle;
+mod mobility;
+mod pivots;
+
+pub use mobility::Mobility;
+
+use crate::description::{Description, Diagnostic};
+use crate::kinematics::{Posture, as_anchor, matrices, newton, working_modes_given};
+use crate::model::{Findings, Model};
+
+/// A finished model and what was found on the way.
+pub(crate) struct Compiled {
+    /// The model; nothing changes it any more.
+    pub(crate) model: Model<f64>,
+    /// The home posture, in the working mode of the file.
+    pub(crate) home: Posture,
+    /// Degrees of freedom by rank.
+    pub(crate) mobility: Mobility,
+    /// What is worth knowing and no fault.
+    pub(crate) remarks: Vec<Diagnostic>,
+}
+
+/// A draft with the postures at home that branches without closed form are led from.
+fn with_anchors(draft: Model<f64>, postures: &[Posture]) -> Model<f64> {
+    let plan = &draft.topology().plan;
+    let searched = plan.solve_platform || plan.inverse.iter().any(|b| !b.newton_coords().is_empty());
+    if !searched {
+        return draft;
+    }
+    let home = &postures[0];
+    if postures.len() > 1 {
+        let anchors = postures.iter().map(|p| as_anchor(&draft, p)).collect();
+        return draft.with_plan(|plan| plan.anchors = anchors);
+    }
+    let given: Vec<_> = plan.given.iter().map(|c| (*c, home.joints(&draft, &[*c])[0])).collect();
+    let others = working_modes_given(&draft, home.pose(), &given).unwrap_or_default();
+    let others = others.iter().filter(|p| p.mode() != home.mode());
+    let anchors = std::iter::once(home).chain(others).map(|p| as_anchor(&draft, p)).collect();
+    draft.with_plan(|plan| plan.anchors = anchors)
+}
+
+/// Compile a description. `actuation` names a set of driven joints; by default the first.
+pub(crate) fn compile(description: Description, actuation: Option<&str>) -> Result<Compiled, Vec<Diagnostic>> {
+    let draft = Model::draft(description, actuation)?;
+    attach::check_attached(&draft)?;
+    let draft = match idle::assembled(&draft) {
+        Some((pos, free, idle)) => {
+            let determined = idle::determined(&draft, &pos, free);
+            let wrong = draft.topology().plan.given.iter().any(|c| determined.contains(c));
+            let constant = mobility::constant_coordinates(&draft, &newton::postures_near(&draft, &pos));
+            let findings = Findings { idle, determined, constant };
+            let tells = wrong || !findings.idle.is_empty() || !findings.constant.is_empty();
+            let draft = if tells { draft.replanned(&findings) } else { draft };
+            pivots::with_pivots(draft, &pos)
+        }
+        None => draft,
+    };
+    let postures = home::home_postures(&draft).map_err(|d| vec![d])?;
+    let home = postures[0].clone();
+    if !newton::closes(&draft, home.positions()) {
+        return Err(vec![home::turned_home(&draft)]);
+    }
+    let draft = with_anchors(draft, &postures);
+    let careful = draft.topology().plan.careful || !pivots::reaching_closes(&draft, &home);
+    let draft = draft.with_plan(|plan| plan.careful = careful);
+    let postures = newton::postures_near(&draft, home.positions());
+    let (mobility, generic) = mobility::mobility(&draft, &postures);
+    mobility::check_claim(&draft, &postures, &generic, &mobility).map_err(|d| vec![d])?;
+    let legs = pivots::leg_pivots(&draft, &postures);
+    let draft = draft.with_plan(|plan| plan.pivots_of_leg = legs);
+    let rows = matrices::plan(&draft, &postures);
+    let model = draft.with_plan(|plan| plan.matrices = rows);
+    let remarks = mobility::mobility_remarks(&model, &mobility);
+    Ok(Compiled { model, home, mobility, remarks })
+}
