@@ -1,6 +1,7 @@
 //! Reading what a command is asked: the robot, its parameters, poses and joints.
 
 use crate::failure::Failure;
+use crate::inputs::{named_in, read_limited};
 use crate::output::Output;
 use clap::Args;
 use gough::Robot;
@@ -23,6 +24,9 @@ pub struct Subject {
     /// Which set of drives works (`actuation` of the file)
     #[arg(long, value_name = "NAME")]
     pub actuation: Option<String>,
+    /// Let the robot file name files that are not below its own folder
+    #[arg(long)]
+    pub allow_outside: bool,
 }
 
 impl Subject {
@@ -31,7 +35,7 @@ impl Subject {
         let (name, text, folder) = self.text(output)?;
         let set = self.set.iter().map(|s| split(s, "--set")).collect::<Result<Vec<_>, _>>()?;
         let files = |file: &str| {
-            let path = folder.as_deref().unwrap_or(Path::new(".")).join(file);
+            let path = named_in(folder.as_deref().unwrap_or(Path::new(".")), file, self.allow_outside)?;
             read_limited(&path, 64 << 20).map_err(|e| e.to_string())
         };
         let stem = Path::new(&name).file_stem().map_or(name.clone(), |s| s.to_string_lossy().into_owned());
@@ -46,7 +50,7 @@ impl Subject {
         if let Some(text) = gough::robots::text(&self.robot) {
             return Ok((self.robot.clone(), text.to_owned(), None));
         }
-        if !path.exists() {
+        if path.symlink_metadata().is_err() {
             let near = nearest(&self.robot, gough::robots::names());
             let hint = near.map_or_else(
                 || "`gough robots` lists those that are shipped".to_owned(),
@@ -57,16 +61,13 @@ impl Subject {
         output.spares(path, "the robot file")?;
         let text = read_limited(path, LARGEST as u64 + 1)
             .map_err(|e| Failure::Usage(format!("cannot read {}: {e}", path.display())))?;
-        Ok((self.robot.clone(), text, path.parent().map(Path::to_path_buf)))
+        Ok((self.robot.clone(), text, Some(folder_of(path))))
     }
 }
 
-/// Read a text file, but not more than `most` bytes of it.
-pub fn read_limited(path: &Path, most: u64) -> std::io::Result<String> {
-    use std::io::Read as _;
-    let mut bytes = Vec::new();
-    std::fs::File::open(path)?.take(most).read_to_end(&mut bytes)?;
-    Ok(String::from_utf8_lossy(&bytes).into_owned())
+/// The folder a file is in.
+fn folder_of(path: &Path) -> std::path::PathBuf {
+    path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new(".")).to_path_buf()
 }
 
 fn split(text: &str, option: &str) -> Result<(String, String), Failure> {

@@ -1,14 +1,15 @@
 //! Many states one after the other: read as they come, answered on all cores, written in order. Memory does not grow with
 //! their number.
 
+use crate::encode;
 use crate::failure::Failure;
+use crate::interrupt;
 use crate::output::Output;
 use crate::states::{State, States};
 use rayon::prelude::*;
 use serde_json::Value;
 use std::io::IsTerminal as _;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 
 /// How many are answered at a time.
 const CHUNK: usize = 2048;
@@ -20,29 +21,51 @@ pub struct Answer {
     pub misuse: bool,
 }
 
-/// Answer all states. As JSON the document is `head` with the answers, one per line, as `states`. Ctrl-C ends it; what is done
-/// is kept.
+/// What stands around the answers.
+pub struct Frame<'a> {
+    /// As JSON the document is this with the answers, one per line, as `states`, and how many there are.
+    pub head: Value,
+    /// First lines of the text.
+    pub heading: String,
+    /// Last lines of the text, made when all is done.
+    pub notes: &'a dyn Fn(usize) -> String,
+}
+
+/// Answer all states. Ctrl-C ends it: what is done is kept, and the document and the exit status say that it is not all.
 pub fn run(
     mut states: States<'_>,
-    head: &Value,
+    frame: &Frame<'_>,
     output: &Output,
     answer: &(dyn Fn(usize, Result<State, String>) -> Answer + Sync),
 ) -> Result<(), Failure> {
-    let stop = Arc::new(AtomicBool::new(false));
-    let flag = stop.clone();
-    let _ = ctrlc::set_handler(move || flag.store(true, Ordering::Relaxed));
+    interrupt::look();
     let bar = bar();
     let mut out = output.pieces()?;
     let json = output.json;
     if json {
-        let text = head.to_string();
+        let text = encode::json(&frame.head.to_string());
         out.write(&format!("{},\n\"states\": [\n", text.trim_end_matches('}')))?;
+    } else {
+        out.write(&encode::terminal(&frame.heading))?;
     }
     let (mut done, mut refused, mut misuse) = (0, 0, false);
     loop {
         let chunk: Vec<Result<State, String>> = states.by_ref().take(CHUNK).collect();
-        if chunk.is_empty() || stop.load(Ordering::Relaxed) || out.is_gone() {
+        if chunk.is_empty() || out.is_gone() {
             break;
+        }
+        if interrupt::asked() {
+            let of = counted(states, done + chunk.len());
+            bar.finish_and_clear();
+            let words = of.map_or("more".to_owned(), |of| of.to_string());
+            out.write(&if json {
+                tail(done, refused, of)
+            } else {
+                format!("interrupted: {done} of {words} states\n")
+            })?;
+            out.finish()?;
+            eprintln!("interrupted: {done} of {words} states were answered and kept");
+            return Err(Failure::Silent(interrupt::status()));
         }
         let answers: Vec<Answer> =
             chunk.into_par_iter().enumerate().map(|(i, state)| answer(done + i, state)).collect();
@@ -50,7 +73,7 @@ pub fn run(
             if json && done > 0 {
                 out.write(",\n")?;
             }
-            out.write(&one.text)?;
+            out.write(&if json { encode::json(&one.text) } else { encode::terminal(&one.text) })?;
             refused += usize::from(one.refused);
             misuse |= one.misuse;
             done += 1;
@@ -58,17 +81,34 @@ pub fn run(
         bar.set_position(done as u64);
     }
     bar.finish_and_clear();
-    if json {
-        out.write("\n]}\n")?;
-    }
+    out.write(&if json { tail(done, refused, Some(done)) } else { encode::terminal(&(frame.notes)(done)) })?;
     out.finish()?;
-    if stop.load(Ordering::Relaxed) {
-        eprintln!("stopped after {done} states");
-    }
     if refused > 0 {
         eprintln!("{refused} of {done} states have no answer");
     }
     if refused == done { Err(Failure::Silent(if misuse { 2 } else { 1 })) } else { Ok(()) }
+}
+
+/// How many states there are, `seen` and those left; nothing where counting takes longer than somebody who wants to end waits.
+fn counted(states: States<'_>, seen: usize) -> Option<usize> {
+    let begin = Instant::now();
+    let mut count = seen;
+    for _ in states {
+        count += 1;
+        if count.is_multiple_of(256) && begin.elapsed() > Duration::from_secs(1) {
+            return None;
+        }
+    }
+    Some(count)
+}
+
+/// The end of the document: how many states were looked at, how many of those have no answer, how many the file has.
+fn tail(done: usize, refused: usize, of: Option<usize>) -> String {
+    let complete = of == Some(done);
+    let of = of.map_or("null".to_owned(), |of| of.to_string());
+    format!(
+        "\n],\n\"count\": {{ \"done\": {done}, \"refused\": {refused}, \"of\": {of} }},\n\"complete\": {complete}}}\n"
+    )
 }
 
 /// A count on terminals, nothing elsewhere.

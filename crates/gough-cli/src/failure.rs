@@ -1,5 +1,6 @@
 //! How a command ends when it has no answer, and how faults of a robot file are shown.
 
+use crate::encode::{same_length, terminal};
 use crate::output::{Output, print};
 use gough::codegen::CodegenError;
 use gough::description::{BadRobot, Diagnostic, line_column};
@@ -91,9 +92,11 @@ impl Failure {
 
     fn text(&self) -> String {
         match self.cause() {
-            Failure::BadRobot(bad) => format!("{}{}\n", render(&bad.name, &bad.text, &bad.faults), self.message()),
+            Failure::BadRobot(bad) => {
+                format!("{}{}\n", render(&bad.name, &bad.text, &bad.faults), terminal(&self.message()))
+            }
             Failure::Silent(_) => String::new(),
-            _ => format!("{}: {}\n", if self.status() == 1 { "no" } else { "error" }, self.message()),
+            _ => format!("{}: {}\n", if self.status() == 1 { "no" } else { "error" }, terminal(&self.message())),
         }
     }
 
@@ -157,17 +160,18 @@ pub fn faults_json(text: &str, faults: &[Diagnostic]) -> Vec<Value> {
 
 /// Faults with the lines they point at.
 pub fn render(name: &str, text: &str, faults: &[Diagnostic]) -> String {
+    let (name, text) = (&terminal(name), &same_length(text));
     let colour = std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none();
     let theme = if colour { GraphicalTheme::unicode() } else { GraphicalTheme::unicode_nocolor() };
     let handler = GraphicalReportHandler::new_themed(theme).with_links(false);
     let mut out = String::new();
     for d in faults {
-        let mut diagnostic = MietteDiagnostic::new(d.what.to_string()).with_code(d.what.code());
+        let mut diagnostic = MietteDiagnostic::new(terminal(&d.what.to_string())).with_code(d.what.code());
         if d.what.is_warning() {
             diagnostic = diagnostic.with_severity(Severity::Warning);
         }
         if let Some(help) = d.what.help() {
-            diagnostic = diagnostic.with_help(help);
+            diagnostic = diagnostic.with_help(terminal(&help));
         }
         if d.at.end > d.at.start || d.at.start > 0 {
             let label = |s: gough::description::Span, words: &str| {

@@ -2,9 +2,13 @@
 
 mod ask;
 mod batch;
+mod columns;
 mod commands;
 mod draw;
+mod encode;
 mod failure;
+mod inputs;
+mod interrupt;
 mod loads;
 mod output;
 mod plot;
@@ -59,6 +63,7 @@ fn main() -> ExitCode {
         );
         return ExitCode::from(2);
     }
+    interrupt::listen();
     let command = match Arguments::try_parse() {
         Ok(arguments) => arguments.command,
         Err(e) => return misread(&e),

@@ -1,7 +1,9 @@
 //! CSV files of numbers over time: trajectories and efforts.
 
-use crate::ask::{Assigned, Part, check_parts, hint, pose_of, read_limited};
+use crate::ask::{Assigned, Part, check_parts, hint, pose_of};
+use crate::columns;
 use crate::failure::Failure;
+use crate::inputs::read_limited;
 use crate::states::rate_names;
 use gough::Robot;
 use gough::description::Coordinates;
@@ -91,19 +93,19 @@ impl Sheet {
         Err(format!("columns {} missing: give all of {} or none", missing.join(", "), names.join(", ")))
     }
 
-    fn number(&self, row: usize, column: usize) -> Result<f64, String> {
+    fn number(&self, model: &Model<f64>, row: usize, column: usize) -> Result<f64, String> {
         let (line, record) = &self.rows[row];
         let cell = record.get(column).unwrap_or_default();
-        Assigned::read(&self.names[column], cell).map(|a| a.value).map_err(|why| format!("line {line}: {why}"))
+        columns::number(model, &self.names[column], cell).map_err(|why| format!("line {line}: {why}"))
     }
 
-    fn numbers(&self, row: usize, columns: Option<&[usize]>) -> Result<Option<Vec<f64>>, String> {
-        columns.map(|list| list.iter().map(|c| self.number(row, *c)).collect()).transpose()
+    fn numbers(&self, model: &Model<f64>, row: usize, columns: Option<&[usize]>) -> Result<Option<Vec<f64>>, String> {
+        columns.map(|list| list.iter().map(|c| self.number(model, row, *c)).collect()).transpose()
     }
 
-    fn times(&self) -> Result<Vec<f64>, String> {
+    fn times(&self, model: &Model<f64>) -> Result<Vec<f64>, String> {
         let column = self.column("t").ok_or_else(|| "there is no column `t`, the time in seconds".to_owned())?;
-        let times = (0..self.rows.len()).map(|i| self.number(i, column)).collect::<Result<Vec<f64>, _>>()?;
+        let times = (0..self.rows.len()).map(|i| self.number(model, i, column)).collect::<Result<Vec<f64>, _>>()?;
         match (1..times.len()).find(|i| !(times[*i] > times[i - 1])) {
             Some(i) => Err(format!("line {}: the time does not come after that of the line before", self.rows[i].0)),
             None => Ok(times),
@@ -163,7 +165,7 @@ pub fn trajectory(robot: &Robot, mode: &WorkingMode, path: &Path) -> Result<Moti
         return Err(Failure::Usage(why));
     }
     let sheet = Sheet::read(path)?;
-    let times = sheet.times().map_err(bad)?;
+    let times = sheet.times(robot.model()).map_err(bad)?;
     sheet.check_names(robot.model()).map_err(bad)?;
     let told = |e: TrajectoryError| -> Failure {
         let line = |i: usize| sheet.rows[i].0;
@@ -213,13 +215,13 @@ fn platform_samples(model: &Model<f64>, sheet: &Sheet, times: &[f64]) -> Result<
             given.push((*part, Assigned::read(&sheet.names[*column], cell).map_err(at)?));
         }
         let pose = pose_of(model, &given).map_err(at)?;
-        let mut twist = sheet.numbers(i, columns[0].as_deref())?;
-        let mut acceleration = sheet.numbers(i, columns[1].as_deref())?;
+        let mut twist = sheet.numbers(model, i, columns[0].as_deref())?;
+        let mut acceleration = sheet.numbers(model, i, columns[1].as_deref())?;
         if let (Some((rates, second)), Some(t_r)) = (&by_angles, &mut twist)
             && t_r.len() == 3
         {
-            let v = sheet.numbers(i, Some(rates))?.unwrap_or_default();
-            let a = sheet.numbers(i, second.as_deref())?;
+            let v = sheet.numbers(model, i, Some(rates))?.unwrap_or_default();
+            let a = sheet.numbers(model, i, second.as_deref())?;
             let rpy = to_rpy(&pose.R);
             let jet = |k: usize| [rpy[k], v[k], a.as_ref().map_or(0.0, |a| a[k])];
             let (w, alpha) = from_rpy_rates([jet(0), jet(1), jet(2)]);
@@ -250,9 +252,9 @@ fn joint_samples(model: &Model<f64>, sheet: &Sheet, times: &[f64]) -> Result<Vec
     let one = |i: usize| {
         Ok(JointSample {
             t: times[i],
-            q: sheet.numbers(i, Some(&q))?.unwrap_or_default(),
-            rates: sheet.numbers(i, rates.as_deref())?,
-            accelerations: sheet.numbers(i, accelerations.as_deref())?,
+            q: sheet.numbers(model, i, Some(&q))?.unwrap_or_default(),
+            rates: sheet.numbers(model, i, rates.as_deref())?,
+            accelerations: sheet.numbers(model, i, accelerations.as_deref())?,
         })
     };
     (0..times.len()).map(one).collect()
@@ -262,12 +264,12 @@ fn joint_samples(model: &Model<f64>, sheet: &Sheet, times: &[f64]) -> Result<Vec
 pub fn efforts(robot: &Robot, path: &Path) -> Result<EffortTable, Failure> {
     let bad = |why: String| Failure::Usage(format!("{}: {why}", path.display()));
     let sheet = Sheet::read(path)?;
-    let times = sheet.times().map_err(bad)?;
+    let times = sheet.times(robot.model()).map_err(bad)?;
     sheet.check_names(robot.model()).map_err(bad)?;
     let names: Vec<String> = robot.model().topology().active_names().iter().map(|n| format!("tau_{n}")).collect();
     let columns = sheet.all_or_none(&names).map_err(bad)?;
     let columns = columns.ok_or_else(|| bad(format!("there are no efforts; give {}", names.join(", "))))?;
-    let row = |i: usize| sheet.numbers(i, Some(&columns)).map(Option::unwrap_or_default);
+    let row = |i: usize| sheet.numbers(robot.model(), i, Some(&columns)).map(Option::unwrap_or_default);
     let rows = (0..times.len()).map(row).collect::<Result<Vec<_>, _>>().map_err(bad)?;
     EffortTable::new(times, &rows).ok_or_else(|| bad("times must rise".to_owned()))
 }

@@ -1,7 +1,9 @@
 //! States files, and poses as text and JSON.
 
 use crate::ask::{Assigned, Part, check_parts, hint, joints_of, pose_of, rotation};
+use crate::columns;
 use crate::failure::Failure;
+use crate::inputs;
 use gough::description::{Coordinate, Coordinates};
 use gough::kinematics::platform::{coordinates, home_pose, pose_with};
 use gough::model::{CoordId, Model, Topology};
@@ -63,6 +65,11 @@ pub fn rate_names(model: &Model<f64>, more: &str) -> Vec<String> {
     component_names(model).into_iter().map(name).collect()
 }
 
+/// Largest JSON document with a list of states; longer lists go line by line.
+const LARGEST: u64 = 512 << 20;
+/// Longest line of a states file.
+const LONGEST: u64 = 1 << 20;
+
 /// States of a file one after the other, or what is wrong with each.
 pub type States<'a> = Box<dyn Iterator<Item = Result<State, String>> + Send + 'a>;
 
@@ -70,15 +77,18 @@ pub type States<'a> = Box<dyn Iterator<Item = Result<State, String>> + Send + 'a
 /// may be of any length; their faults are told state by state.
 pub fn stream<'a>(model: &'a Model<f64>, path: &Path) -> Result<States<'a>, Failure> {
     let bad = |why: String| Failure::Usage(format!("{}: {why}", path.display()));
-    let file = std::fs::File::open(path);
-    let file = file.map_err(|e| Failure::Usage(format!("cannot read {}: {e}", path.display())))?;
-    let lines = Lines::new(file);
+    let unread = |e: std::io::Error| Failure::Usage(format!("cannot read {}: {e}", path.display()));
+    let lines = Lines::new(inputs::open(path).map_err(unread)?);
     let mut states: std::iter::Peekable<States<'a>> = match path.extension().and_then(std::ffi::OsStr::to_str) {
         Some("csv") => csv_states(model, lines).map_err(bad)?,
         Some("jsonl" | "ndjson") => json_lines(model, lines),
         _ => {
-            let text = std::fs::read_to_string(path)
-                .map_err(|e| Failure::Usage(format!("cannot read {}: {e}", path.display())))?;
+            let text = inputs::read_limited(path, LARGEST + 1).map_err(unread)?;
+            if text.len() as u64 > LARGEST {
+                return Err(bad(
+                    "larger than 512 MiB; write one state per line, to a file that ends in .jsonl".to_owned()
+                ));
+            }
             let list = read_json(text.trim_start_matches('\u{feff}')).map_err(bad)?;
             Box::new(list.into_iter().map(|value| state_of(model, &value)))
         }
@@ -90,27 +100,30 @@ pub fn stream<'a>(model: &'a Model<f64>, path: &Path) -> Result<States<'a>, Fail
     Ok(Box::new(states))
 }
 
-/// All states of a file at once; one line that is not JSON spoils the file.
-pub fn read(model: &Model<f64>, path: &Path) -> Result<Vec<Result<State, String>>, Failure> {
-    if path.extension().is_some_and(|e| e == "jsonl" || e == "ndjson")
-        && let Ok(text) = std::fs::read_to_string(path)
-        && let Err(why) = read_lines(text.trim_start_matches('\u{feff}'))
-    {
-        return Err(Failure::Usage(format!("{}: {why}", path.display())));
-    }
-    Ok(stream(model, path)?.collect())
-}
-
-/// Lines of a file with their numbers, those without content left out.
+/// Lines of a file with their numbers, those without content left out. The first that cannot be read is the last.
 struct Lines {
-    lines: std::io::Lines<std::io::BufReader<std::fs::File>>,
+    file: Option<std::io::BufReader<std::fs::File>>,
     number: usize,
 }
 
 impl Lines {
     fn new(file: std::fs::File) -> Self {
-        use std::io::BufRead as _;
-        Self { lines: std::io::BufReader::new(file).lines(), number: 0 }
+        Self { file: Some(std::io::BufReader::new(file)), number: 0 }
+    }
+
+    /// The next line, or nothing at the end.
+    fn read(&mut self) -> Result<Option<String>, String> {
+        use std::io::{BufRead as _, Read as _};
+        let Some(file) = &mut self.file else { return Ok(None) };
+        let mut line = Vec::new();
+        let n = file.take(LONGEST + 1).read_until(b'\n', &mut line).map_err(|e| e.to_string())?;
+        if n as u64 > LONGEST {
+            return Err(format!("longer than {LONGEST} bytes; a line holds one state"));
+        }
+        if n == 0 {
+            return Ok(None);
+        }
+        String::from_utf8(line).map(Some).map_err(|_| "not UTF-8".to_owned())
     }
 }
 
@@ -119,13 +132,16 @@ impl Iterator for Lines {
     fn next(&mut self) -> Option<Self::Item> {
         loop {
             self.number += 1;
-            let line = match self.lines.next()? {
+            let line = match self.read().transpose()? {
                 Ok(line) => line,
-                Err(e) => return Some(Err(format!("line {}: {e}", self.number))),
+                Err(why) => {
+                    self.file = None;
+                    return Some(Err(format!("line {}: {why}", self.number)));
+                }
             };
-            let line = if self.number == 1 { line.trim_start_matches('\u{feff}').to_owned() } else { line };
+            let line = if self.number == 1 { line.trim_start_matches('\u{feff}') } else { &line };
             if !line.trim().is_empty() {
-                return Some(Ok((self.number, line)));
+                return Some(Ok((self.number, line.trim_end_matches(['\n', '\r']).to_owned())));
             }
         }
     }
@@ -268,7 +284,7 @@ fn row(model: &Model<f64>, names: &[&str], columns: &[Column], record: &csv::Str
     let n = model.topology().platform.independent.len();
     let (mut twist, mut acceleration, mut efforts) = (None, None, None);
     let drives = model.topology().active.len();
-    let number = |name: &str, cell: &str| Assigned::read(name, cell).map(|a| a.value);
+    let number = |name: &str, cell: &str| columns::number(model, name, cell);
     for ((name, column), cell) in names.iter().zip(columns).zip(record) {
         match column {
             Column::Pose(part) => pose.push((*part, Assigned::read(name, cell)?)),
@@ -276,7 +292,7 @@ fn row(model: &Model<f64>, names: &[&str], columns: &[Column], record: &csv::Str
             Column::Rate(k) => twist.get_or_insert_with(|| vec![0.0; n])[*k] = number(name, cell)?,
             Column::Acceleration(k) => acceleration.get_or_insert_with(|| vec![0.0; n])[*k] = number(name, cell)?,
             Column::Effort(k) => efforts.get_or_insert_with(|| vec![0.0; drives])[*k] = number(name, cell)?,
-            Column::Unused => {}
+            Column::Unused => columns::unused(model, name, cell)?,
         }
     }
     Ok(State { pose: pose_of(model, &pose)?, given: open_joints(model, &joints)?, twist, acceleration, efforts })

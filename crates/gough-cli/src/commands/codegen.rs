@@ -4,7 +4,7 @@ use crate::ask::{Subject, hint};
 use crate::commands::frequencies::Drives;
 use crate::commands::singularities::one_mode;
 use crate::failure::Failure;
-use crate::output::{Output, spares, write_whole};
+use crate::output::{Files, Output, spares};
 use clap::Args;
 use gough::Robot;
 use gough::codegen::{
@@ -76,10 +76,11 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
 fn answer_for(robot: &Robot, arguments: &Arguments, output: &Output) -> Result<(), Failure> {
     let options = options(robot, arguments)?;
     let code = generate(robot, &options)?;
-    if let Some(folder) = &arguments.output {
-        write(folder, &code, Path::new(&arguments.subject.robot))?;
-    }
-    output.give(|| document(robot, arguments, &options, &code), || text(robot, arguments, &options, &code))
+    let files = match &arguments.output {
+        Some(folder) => written(folder, &code, Path::new(&arguments.subject.robot))?,
+        None => Files::default(),
+    };
+    output.give_with(files, || document(robot, arguments, &options, &code), || text(robot, arguments, &options, &code))
 }
 
 const COORDINATES: [(&str, Coordinates); 2] = [("nodal", Coordinates::Nodal), ("relative", Coordinates::Relative)];
@@ -116,17 +117,15 @@ fn options(robot: &Robot, arguments: &Arguments) -> Result<Options, Failure> {
 }
 
 /// All files, none over the robot file.
-fn write(folder: &Path, code: &Generated, robot: &Path) -> Result<(), Failure> {
+fn written(folder: &Path, code: &Generated, robot: &Path) -> Result<Files, Failure> {
+    let mut files = Files::default();
     for file in &code.files {
         let path = folder.join(&file.name);
         spares(&path, "-o", robot, "the robot file")?;
-        if let Some(parent) = path.parent() {
-            std::fs::create_dir_all(parent)
-                .map_err(|e| Failure::Output(format!("cannot make the folder {}: {e}", parent.display())))?;
-        }
-        write_whole(&path, &file.text)?;
+        files.make_folder_of(&path)?;
+        files.add(&path, file.text.as_bytes())?;
     }
-    Ok(())
+    Ok(files)
 }
 
 fn operations(count: &Count) -> Value {

@@ -168,6 +168,8 @@ pub fn ddm(arguments: &Direct) -> Result<(), Failure> {
         let mut conditions = conditions(&robot, &arguments.question)?;
         if arguments.friction {
             conditions.friction = Some(conditions.friction.unwrap_or_default());
+        } else if conditions.friction.is_some() {
+            return Err(Failure::Usage("--friction-width goes with --friction; give both, or neither".to_owned()));
         }
         conditions.open = open_joints(&robot, &arguments.question, None)?;
         let one = |state: &State, mode: &WorkingMode| -> Result<(Value, String), SolveError> {
@@ -412,6 +414,7 @@ fn answer_all(
         "active_joints": t.active_names(),
         "passive_joints": t.passive_names(),
     });
+    let frame = batch::Frame { head, heading: String::new(), notes: &|_| String::new() };
     let answer = |i: usize, state: Result<State, String>| {
         let found = state.map_err(|reason| SolveError::NotAPose { reason }).and_then(|s| one(&s, &mode));
         match found {
@@ -428,7 +431,7 @@ fn answer_all(
             }
         }
     };
-    batch::run(states::stream(model, path)?, &head, &question.output, &answer)
+    batch::run(states::stream(model, path)?, &frame, &question.output, &answer)
 }
 
 fn efforts_json(robot: &Robot, posture: &Posture, found: &InverseDynamics) -> Value {

@@ -1,22 +1,24 @@
 //! `gough kinematics`.
 
 use crate::ask::{self, Modes, Subject};
+use crate::batch::{self, Answer, Frame};
 use crate::commands::motion::{self, Asked};
 use crate::failure::{Failure, error_json};
 use crate::output::Output;
-use crate::states::{self, joint_text, pose_json, pose_text};
+use crate::states::{self, State, joint_text, pose_json, pose_text};
 use clap::Args;
 use gough::Robot;
 use gough::kinematics::motion::{Motion, move_from};
 use gough::kinematics::{
     Assemblies, JointPosition, MOST_POSTURES, Positions, Posture, SolveError, WorkingMode, assemblies, inverse_given,
-    inverse_in, lists_all_modes, postures, working_modes_given,
+    inverse_in, joint_value, lists_all_modes, postures, working_modes_given,
 };
 use gough::model::{CoordId, Model, Topology};
 use gough::spatial::Pose;
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 #[derive(Args)]
 #[command(group = clap::ArgGroup::new("question").required(true).multiple(true))]
@@ -308,91 +310,89 @@ fn many(robot: &Robot, modes: Option<Modes>, path: &std::path::Path, output: &Ou
             return Err(Failure::Usage("--states needs one working mode; `all` goes with --pose".to_owned()));
         }
     };
-    let list = states::read(model, path)?;
-    let (count, mut answered, mut misuse) = (list.len(), 0, false);
-    let (mut pos, mut motion) = (Positions::new(model), Motion::new(model));
-    let mut answers = Vec::with_capacity(count);
-    for state in list {
-        let mut open = Vec::new();
-        let solved = state.map_err(|reason| SolveError::NotAPose { reason }).and_then(|state| {
-            open = ask::assumed(model, &state.given);
-            for (c, near) in t.plan.given.iter().zip(&model.numbers().given) {
-                let given = state.given.iter().find(|(g, _)| g == c).map_or(*near, |(_, q)| *q);
-                pos.joints[*c] = JointPosition::of(given);
-            }
-            inverse_in(model, &state.pose, &mode, &mut pos)?;
-            let rest = vec![0.0; t.platform.independent.len()];
-            let moves = state.twist.is_some() || state.acceleration.is_some();
-            if moves {
-                let (twist, acceleration) = (state.twist.unwrap_or(rest.clone()), state.acceleration.unwrap_or(rest));
-                move_from(model, &twist, &acceleration, &mut pos, &mut motion)?;
-            }
-            Ok(moves)
-        });
-        answers.push(match solved {
-            Ok(moves) => {
-                answered += 1;
-                let q = |coords: &[CoordId]| -> Vec<f64> {
-                    coords.iter().map(|c| gough::kinematics::joint_value(model, &pos, *c)).collect()
-                };
-                let mut answer = json!({
-                    "pose": pose_json(&pos.X_WE),
-                    "active": { "q": q(&t.active) },
-                    "passive": { "q": q(&t.passive) },
-                    "working_mode": mode.name(t),
-                });
-                if moves {
-                    for (part, coords) in [("active", &t.active), ("passive", &t.passive)] {
-                        answer[part]["qd"] = coords.iter().map(|c| motion.rates[*c]).collect();
-                        answer[part]["qdd"] = coords.iter().map(|c| motion.accels[*c]).collect();
-                    }
+    let rest = vec![0.0; t.platform.independent.len()];
+    let solve = |state: &State| -> Result<(Positions<f64>, Option<Motion<f64>>), SolveError> {
+        let mut pos = Positions::new(model);
+        for (c, near) in t.plan.given.iter().zip(&model.numbers().given) {
+            let given = state.given.iter().find(|(g, _)| g == c).map_or(*near, |(_, q)| *q);
+            pos.joints[*c] = JointPosition::of(given);
+        }
+        inverse_in(model, &state.pose, &mode, &mut pos)?;
+        if state.twist.is_none() && state.acceleration.is_none() {
+            return Ok((pos, None));
+        }
+        let mut motion = Motion::new(model);
+        let (twist, acceleration) =
+            (state.twist.as_ref().unwrap_or(&rest), state.acceleration.as_ref().unwrap_or(&rest));
+        move_from(model, twist, acceleration, &mut pos, &mut motion)?;
+        if !motion.rates.iter().chain(motion.accels.iter()).all(|(_, x)| x.is_finite()) {
+            return Err(SolveError::not_finite());
+        }
+        Ok((pos, Some(motion)))
+    };
+    let taken = AtomicUsize::new(0);
+    let answer = |i: usize, state: Result<State, String>| {
+        let state = state.map_err(|reason| SolveError::NotAPose { reason });
+        let found = state.and_then(|state| Ok((solve(&state)?, ask::assumed(model, &state.given))));
+        let (refused, misuse) = (found.is_err(), found.as_ref().is_err_and(SolveError::is_misuse));
+        let text = match &found {
+            Ok(((pos, motion), assumed)) => {
+                taken.fetch_add(usize::from(!assumed.is_empty()), Ordering::Relaxed);
+                if output.json {
+                    let mut answer = state_json(model, &mode, pos, motion.as_ref());
+                    add_assumed(t, assumed, &mut answer);
+                    answer.to_string()
+                } else {
+                    state_row(model, i, pos)
                 }
-                add_assumed(t, &open, &mut answer);
-                answer
             }
-            Err(e) => {
-                misuse |= e.is_misuse();
-                error_json(e.kind(), &e.to_string())
-            }
-        });
-    }
+            Err(e) if output.json => error_json(e.kind(), &e.to_string()).to_string(),
+            Err(e) => format!("{:>6} {e}\n", i + 1),
+        };
+        Answer { text, refused, misuse }
+    };
     let (active, passive) = joints_json(t);
-    let refused = count - answered;
-    output.give(
-        || json!({ "robot": t.name, "active_joints": active, "passive_joints": passive, "states": answers }),
-        || states_text(model, &mode, &answers),
-    )?;
-    if refused > 0 {
-        eprintln!("{refused} of {count} states have no answer");
-    }
-    if answered == 0 { Err(Failure::Silent(if misuse { 2 } else { 1 })) } else { Ok(()) }
+    let heads: String = shown(t).map(|c| format!("{:>15}", format!("q{}", t.coords[c].name))).collect();
+    let frame = Frame {
+        head: json!({ "robot": t.name, "active_joints": active, "passive_joints": passive }),
+        heading: format!("{} in working mode {}\n\n{:>6}{heads}\n", t.name, mode.name(t), "state"),
+        notes: &|count| {
+            let taken = taken.load(Ordering::Relaxed);
+            let note = |(c, q): &(CoordId, f64)| {
+                format!("\n{} assumed in {taken} of {count} states: {NOT_GIVEN}\n", assignment(model, *c, *q))
+            };
+            if taken > 0 { ask::assumed(model, &[]).iter().map(note).collect() } else { String::new() }
+        },
+    };
+    batch::run(states::stream(model, path)?, &frame, output, &answer)
 }
 
-fn states_text(model: &Model<f64>, mode: &WorkingMode, answers: &[Value]) -> String {
+/// Joints in the order of the columns.
+fn shown(t: &Topology) -> impl Iterator<Item = CoordId> {
+    t.active.iter().chain(&t.passive).copied()
+}
+
+/// One state of a list, as JSON.
+fn state_json(model: &Model<f64>, mode: &WorkingMode, pos: &Positions<f64>, motion: Option<&Motion<f64>>) -> Value {
     let t = model.topology();
-    let columns: Vec<(&str, usize, CoordId)> = [("active", &t.active), ("passive", &t.passive)]
-        .into_iter()
-        .flat_map(|(part, coords)| coords.iter().enumerate().map(move |(i, c)| (part, i, *c)))
-        .collect();
-    let heads: String = columns.iter().map(|(_, _, c)| format!("{:>15}", format!("q{}", t.coords[*c].name))).collect();
-    let mut out = format!("{} in working mode {}\n\n{:>6}{heads}\n", t.name, mode.name(t), "state");
-    for (i, answer) in answers.iter().enumerate() {
-        let row: String = match answer.get("error") {
-            Some(error) => format!(" {}", error["message"].as_str().unwrap_or_default()),
-            None => columns
-                .iter()
-                .map(|(part, k, c)| (*c, answer[part]["q"][k].as_f64().unwrap_or_default()))
-                .map(|(c, q)| format!(" {}", joint_text(model, c, q)))
-                .collect(),
-        };
-        let _ = writeln!(out, "{:>6}{row}", i + 1);
-    }
-    for (c, q) in ask::assumed(model, &[]) {
-        let taken = answers.iter().filter(|a| a["assumed"].get(&t.coords[c].name).is_some()).count();
-        if taken > 0 {
-            let joint = assignment(model, c, q);
-            let _ = writeln!(out, "\n{joint} assumed in {taken} of {} states: {NOT_GIVEN}", answers.len());
+    let part = |coords: &[CoordId]| {
+        let mut part = json!({ "q": coords.iter().map(|c| joint_value(model, pos, *c)).collect::<Vec<_>>() });
+        if let Some(motion) = motion {
+            part["qd"] = coords.iter().map(|c| motion.rates[*c]).collect();
+            part["qdd"] = coords.iter().map(|c| motion.accels[*c]).collect();
         }
-    }
-    out
+        part
+    };
+    json!({
+        "pose": pose_json(&pos.X_WE),
+        "active": part(&t.active),
+        "passive": part(&t.passive),
+        "working_mode": mode.name(t),
+    })
+}
+
+/// One state of a list, as a line of text.
+fn state_row(model: &Model<f64>, i: usize, pos: &Positions<f64>) -> String {
+    let value = |c: CoordId| format!(" {}", joint_text(model, c, joint_value(model, pos, c)));
+    format!("{:>6}{}\n", i + 1, shown(model.topology()).map(value).collect::<String>())
 }

@@ -3,8 +3,10 @@
 use crate::ask::{Subject, assignments};
 use crate::commands::frequencies::Drives;
 use crate::commands::singularities::one_mode;
+use crate::encode::csv_cell;
 use crate::failure::Failure;
-use crate::output::{Output, spares, write_whole};
+use crate::interrupt;
+use crate::output::{Files, Output, spares};
 use crate::plot::{self, Axis, Chart, Field, Picture, Scale, Series, Style};
 use crate::region;
 use clap::Args;
@@ -17,8 +19,6 @@ use serde_json::{Value, json};
 use std::fmt::Write as _;
 use std::io::IsTerminal as _;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 #[derive(Args)]
 pub struct Arguments {
@@ -71,6 +71,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     if let Some(path) = &arguments.csv {
         spares(path, "--csv", input, "the robot file")?;
     }
+    arguments.output.apart(&[("--csv", arguments.csv.as_ref()), ("--plot", arguments.plot.as_ref())])?;
     let robot = arguments.subject.load(&arguments.output)?;
     answer_for(&robot, arguments).map_err(|why| why.of(&robot.model().topology().name))
 }
@@ -100,18 +101,22 @@ fn answer_for(robot: &Robot, arguments: &Arguments) -> Result<(), Failure> {
         return Err(Failure::Usage("--plot shows one or two coordinates; take --csv or --json for three".to_owned()));
     }
     let found = with_progress(robot.model(), &mode, &region, &quantity);
+    let mut files = Files::default();
     if let Some(path) = &arguments.csv {
-        write_whole(path, &table(robot, &region, arguments, &found))?;
+        files.add(path, table(robot, &region, arguments, &found).as_bytes())?;
     }
     if let Some(path) = &arguments.plot {
-        draw(robot, &mode, &region, arguments, &found, path).map_err(|e| Failure::Usage(e.to_string()))?;
+        let picture = draw(robot, &mode, &region, arguments, &found, path);
+        files.add(path, &picture.map_err(|e| Failure::Usage(e.to_string()))?)?;
     }
-    arguments
-        .output
-        .give(|| answer(robot, &mode, &region, arguments, &found), || text(robot, &mode, &region, arguments, &found))?;
+    arguments.output.give_with(
+        files,
+        || answer(robot, &mode, &region, arguments, &found),
+        || text(robot, &mode, &region, arguments, &found),
+    )?;
     if !found.complete {
         eprintln!("interrupted: what was done has been kept");
-        return Err(Failure::Silent(130));
+        return Err(Failure::Silent(interrupt::status()));
     }
     let refused: usize = found.refused.iter().map(|r| r.1).sum();
     if refused == found.values.len() {
@@ -154,10 +159,7 @@ fn wrench(robot: &Robot, text: &str) -> Result<Vec<f64>, Failure> {
 
 /// The map, with a progress bar on a terminal, ended early by Ctrl-C.
 fn with_progress(model: &gough::model::Model<f64>, mode: &WorkingMode, region: &Region, quantity: &Quantity) -> Map {
-    let stop = Arc::new(AtomicBool::new(false));
-    let flag = stop.clone();
-    // A second handler in one process is refused; then Ctrl-C ends the program as usual.
-    let _ = ctrlc::set_handler(move || flag.store(true, Ordering::Relaxed));
+    interrupt::look();
     let bar = if std::io::stderr().is_terminal() {
         let style = indicatif::ProgressStyle::with_template("{bar:40} {percent:>3} % {pos}/{len} poses, {eta} left");
         let bar = indicatif::ProgressBar::new(region.len() as u64);
@@ -167,7 +169,7 @@ fn with_progress(model: &gough::model::Model<f64>, mode: &WorkingMode, region: &
     };
     let found = map(model, mode, region, quantity, &|done| {
         bar.set_position(done as u64);
-        !stop.load(Ordering::Relaxed)
+        !interrupt::asked()
     });
     bar.finish_and_clear();
     found
@@ -193,7 +195,7 @@ fn names(robot: &Robot, region: &Region) -> Vec<String> {
 
 fn table(robot: &Robot, region: &Region, arguments: &Arguments, found: &Map) -> String {
     let heads: Vec<&str> = region.spans().iter().map(|s| region::name(robot, s.coordinate)).collect();
-    let mut out = format!("{},{}\n", heads.join(","), arguments.quantity);
+    let mut out = format!("{},{}\n", heads.join(","), csv_cell(&arguments.quantity));
     for (node, value) in found.values.iter().enumerate() {
         for x in region.point(node) {
             let _ = write!(out, "{x},");
@@ -320,7 +322,7 @@ fn draw(
     arguments: &Arguments,
     found: &Map,
     path: &Path,
-) -> Result<(), plot::PlotError> {
+) -> Result<Vec<u8>, plot::PlotError> {
     let t = robot.model().topology();
     let title = format!("{} of {} in working mode {}", arguments.quantity, t.name, mode.name(t));
     let fixed = region::fixed_text(robot, region);
@@ -340,7 +342,7 @@ fn draw(
             return plot::line_chart(&chart, path);
         }
         [a, b, ..] => [a, b],
-        [] => return Ok(()),
+        [] => return Ok(Vec::new()),
     };
     let scale = match arguments.quantity.as_str() {
         "aspect" => {

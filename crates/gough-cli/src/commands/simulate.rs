@@ -5,9 +5,11 @@ use crate::commands::dynamics::efforts;
 use crate::commands::motion::components;
 use crate::commands::singularities::one_mode;
 use crate::commands::trajectory::effort_label;
+use crate::encode::csv_cell;
 use crate::failure::Failure;
+use crate::interrupt;
 use crate::loads;
-use crate::output::{Output, spares, write_whole};
+use crate::output::{Files, Output, spares};
 use crate::plot::{self, Chart, Series, Style};
 use crate::sheet;
 use crate::states::{pose_json, pose_text, rate_names};
@@ -30,8 +32,6 @@ use serde_json::{Value, json};
 use std::fmt::Write as _;
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 /// What follows the trajectory.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -165,6 +165,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
             file.as_ref().map_or(Ok(()), |file| spares(file, option, input, "a file that is read"))?;
         }
     }
+    arguments.output.apart(&[("--csv", arguments.csv.as_ref()), ("--plot", arguments.plot.as_ref())])?;
     let plain = arguments.subject.load(&arguments.output)?;
     let robot = match &arguments.payload {
         Some(text) => plain.clone().carrying(loads::payload(text)?),
@@ -204,14 +205,15 @@ fn answer(robot: &Robot, known: &Robot, arguments: &Arguments) -> Result<(), Fai
     let (summary, instants) = (summary.map_err(refused)?, audience.instants);
     let trajectory = if let Law::Controller(c) = law { Some(c.trajectory) } else { None };
     let done = Done { mode, summary, instants, trajectory, rates };
+    let mut files = Files::default();
     if let Some(file) = &arguments.csv {
-        write_whole(file, &table(robot, &done))?;
+        files.add(file, table(robot, &done).as_bytes())?;
     }
     if let Some(file) = &arguments.plot {
-        draw(robot, &done, arguments.show, file).map_err(|e| Failure::Usage(e.to_string()))?;
+        files.add(file, &draw(robot, &done, arguments.show, file).map_err(|e| Failure::Usage(e.to_string()))?)?;
     }
-    arguments.output.give(|| document(robot, &done), || text(robot, &done))?;
-    if done.summary.stop.kind() == "interrupted" { Err(Failure::Silent(130)) } else { Ok(()) }
+    arguments.output.give_with(files, || document(robot, &done), || text(robot, &done))?;
+    if done.summary.stop.kind() == "interrupted" { Err(Failure::Silent(interrupt::status())) } else { Ok(()) }
 }
 
 fn refused(e: SetupError) -> Failure {
@@ -350,15 +352,11 @@ struct Audience {
     instants: Vec<Instant>,
     duration: f64,
     bar: indicatif::ProgressBar,
-    stop: Arc<AtomicBool>,
 }
 
 impl Audience {
     fn new(duration: f64) -> Self {
-        let stop = Arc::new(AtomicBool::new(false));
-        let flag = stop.clone();
-        // A second handler in one process is refused; then Ctrl-C ends the program as usual.
-        let _ = ctrlc::set_handler(move || flag.store(true, Ordering::Relaxed));
+        interrupt::look();
         let bar = if std::io::stderr().is_terminal() {
             let style = indicatif::ProgressStyle::with_template("{bar:40} {percent:>3} %, {eta} left");
             let bar = indicatif::ProgressBar::new(1000);
@@ -366,20 +364,20 @@ impl Audience {
         } else {
             indicatif::ProgressBar::hidden()
         };
-        Self { instants: Vec::new(), duration, bar, stop }
+        Self { instants: Vec::new(), duration, bar }
     }
 }
 
 impl Observer for Audience {
     fn record(&mut self, instant: &Instant) -> bool {
         self.instants.push(instant.clone());
-        !self.stop.load(Ordering::Relaxed)
+        !interrupt::asked()
     }
 
     fn goes_on(&mut self, t: f64) -> bool {
         #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // between 0 and 1000
         self.bar.set_position((1000.0 * t / self.duration).clamp(0.0, 1000.0) as u64);
-        !self.stop.load(Ordering::Relaxed)
+        !interrupt::asked()
     }
 }
 
@@ -503,7 +501,7 @@ fn table(robot: &Robot, done: &Done) -> String {
         heads.extend(names.iter().map(|n| format!("{before}{n}{after}")));
     }
     heads.extend(["kinetic_energy", "kinetic_energy_rotors", "potential_energy", "work", "losses"].map(str::to_owned));
-    let mut out = heads.join(",") + "\n";
+    let mut out = heads.iter().map(|h| csv_cell(h)).collect::<Vec<_>>().join(",") + "\n";
     for i in &done.instants {
         let mut row = vec![i.t];
         row.extend(columns(model, &i.pose).iter().map(|(_, x)| *x));
@@ -521,7 +519,7 @@ fn table(robot: &Robot, done: &Done) -> String {
 /// Name of a curve, and its value at an instant.
 type Curve<'a> = (String, Box<dyn Fn(&Instant) -> f64 + 'a>);
 
-fn draw(robot: &Robot, done: &Done, show: Show, path: &Path) -> Result<(), plot::PlotError> {
+fn draw(robot: &Robot, done: &Done, show: Show, path: &Path) -> Result<Vec<u8>, plot::PlotError> {
     let model = robot.model();
     let t = model.topology();
     let joints = || t.active_names().into_iter().map(|n| format!("q{n}")).enumerate();
@@ -557,7 +555,7 @@ fn draw(robot: &Robot, done: &Done, show: Show, path: &Path) -> Result<(), plot:
             ("energy (J)".to_owned(), curves)
         }
         Show::Error => {
-            let Some(trajectory) = &done.trajectory else { return Ok(()) };
+            let Some(trajectory) = &done.trajectory else { return Ok(Vec::new()) };
             let mut curves: Vec<Curve<'_>> =
                 vec![("position (m)".to_owned(), Box::new(|i| off(robot, trajectory, i)[0]))];
             if t.platform.independent.iter().any(|c| c.is_angle()) {

@@ -2,7 +2,7 @@
 
 use crate::ask::{self, Modes, Subject};
 use crate::failure::Failure;
-use crate::output::{Output, spares};
+use crate::output::{Files, Output, spares};
 use crate::plot::{self, Axis, Curves, Field, Picture, Scale, Style};
 use crate::region;
 use crate::states::{pose_json, pose_text};
@@ -49,6 +49,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         plot::check(path).map_err(|e| Failure::Usage(e.to_string()))?;
         spares(path, "--plot", Path::new(&arguments.subject.robot), "the robot file")?;
     }
+    arguments.output.apart(&[("--plot", arguments.plot.as_ref())])?;
     let robot = arguments.subject.load(&arguments.output)?;
     answer(&robot, arguments).map_err(|why| why.of(&robot.model().topology().name))
 }
@@ -234,12 +235,16 @@ fn loci(robot: &Robot, mode: &WorkingMode, region: &Region, arguments: &Argument
         return Err(Failure::Usage("--accuracy: give metres between 1e-12 and 1".to_owned()));
     }
     let found = trace_loci(robot.model(), mode, region, arguments.accuracy);
+    let mut files = Files::default();
     if let Some(path) = &arguments.plot {
-        plot::draw(&picture(robot, mode, region, &found), path).map_err(|e| Failure::Usage(e.to_string()))?;
+        let picture = plot::draw(&picture(robot, mode, region, &found), path);
+        files.add(path, &picture.map_err(|e| Failure::Usage(e.to_string()))?)?;
     }
-    arguments
-        .output
-        .give(|| loci_json(robot, mode, region, &found), || loci_text(robot, mode, region, &found, arguments))?;
+    arguments.output.give_with(
+        files,
+        || loci_json(robot, mode, region, &found),
+        || loci_text(robot, mode, region, &found, arguments),
+    )?;
     if found.areas.is_empty() {
         eprintln!("no: no node of the region can be reached in this working mode");
         return Err(Failure::Silent(1));

@@ -1,8 +1,9 @@
 //! `gough idm --trajectory`: efforts along a motion, and the limits it leaves.
 
 use crate::ask::time;
+use crate::encode::csv_cell;
 use crate::failure::Failure;
-use crate::output::{Output, spares, write_whole};
+use crate::output::{Files, Output, spares};
 use crate::plot::{self, Chart, Series, Stroke, Style};
 use crate::sheet::{self, Motion};
 use clap::Args;
@@ -22,7 +23,10 @@ pub struct Along {
         long,
         group = "question",
         value_name = "FILE",
-        conflicts_with_all = ["twist", "acceleration", "load", "friction_width", "reactions", "share", "derivatives"]
+        conflicts_with_all = [
+            "twist", "acceleration", "load", "friction_width", "reactions", "share", "derivatives", "joints", "joint_rates",
+            "joint_accelerations",
+        ]
     )]
     pub trajectory: Option<PathBuf>,
     /// Look every so many seconds, not at the samples of the trajectory
@@ -53,6 +57,7 @@ pub fn run(
     if let Some(file) = &along.csv {
         spares(file, "--csv", path, "the trajectory file")?;
     }
+    output.apart(&[("--csv", along.csv.as_ref()), ("--plot", along.plot.as_ref())])?;
     let step = along.step.as_deref().map(|s| time(s, "--step")).transpose()?;
     let motion = sheet::trajectory(robot, mode, path)?;
     let found = follow_under(robot.model(), mode, &motion.trajectory, step, load)
@@ -62,13 +67,14 @@ pub fn run(
     {
         return Err(refusal.why.clone().into());
     }
+    let mut files = Files::default();
     if let Some(file) = &along.csv {
-        write_whole(file, &table(robot, &found))?;
+        files.add(file, table(robot, &found).as_bytes())?;
     }
     if let Some(file) = &along.plot {
-        draw(robot, mode, &found, file).map_err(|e| Failure::Usage(e.to_string()))?;
+        files.add(file, &draw(robot, mode, &found, file).map_err(|e| Failure::Usage(e.to_string()))?)?;
     }
-    output.give(|| document(robot, mode, &motion, &found), || text(robot, mode, &motion, &found))
+    output.give_with(files, || document(robot, mode, &motion, &found), || text(robot, mode, &motion, &found))
 }
 
 /// Unit of the effort of each drive.
@@ -160,7 +166,7 @@ fn table(robot: &Robot, found: &Profile) -> String {
     let names = robot.model().topology().active_names();
     let mut out = "t".to_owned();
     for (before, after) in [("q", ""), ("q", "d"), ("q", "dd"), ("tau_", ""), ("tau_", "_without_friction")] {
-        names.iter().for_each(|n| out.extend([",", before, n, after]));
+        names.iter().for_each(|n| out += &format!(",{}", csv_cell(&format!("{before}{n}{after}"))));
     }
     out.push('\n');
     for r in &found.rows {
@@ -181,7 +187,7 @@ pub fn effort_label(robot: &Robot) -> String {
     format!("effort ({})", units.join(", "))
 }
 
-fn draw(robot: &Robot, mode: &WorkingMode, found: &Profile, path: &Path) -> Result<(), plot::PlotError> {
+fn draw(robot: &Robot, mode: &WorkingMode, found: &Profile, path: &Path) -> Result<Vec<u8>, plot::PlotError> {
     let t = robot.model().topology();
     let mut series = Vec::new();
     for (k, name) in t.active_names().iter().enumerate() {

@@ -165,8 +165,6 @@ pub struct Series {
 pub enum PlotError {
     /// The file name says neither SVG nor PNG.
     Extension(String),
-    /// The file cannot be written.
-    Write(String, std::io::Error),
     /// A drawing crate refused; a fault of this program.
     Drawing(String),
 }
@@ -175,7 +173,6 @@ impl fmt::Display for PlotError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             PlotError::Extension(path) => write!(f, "cannot draw `{path}`: name a file that ends in .svg or .png"),
-            PlotError::Write(path, why) => write!(f, "cannot write `{path}`: {why}"),
             PlotError::Drawing(why) => write!(f, "cannot draw the picture: {why}; please report this"),
         }
     }
@@ -196,19 +193,18 @@ pub fn check(path: &Path) -> Result<(), PlotError> {
     if known { Ok(()) } else { Err(PlotError::Extension(path.display().to_string())) }
 }
 
-/// Draw a picture into a file, `.svg` or `.png`.
-pub fn draw(picture: &Picture, path: &Path) -> Result<(), PlotError> {
+/// A picture as the bytes of a file, `.svg` or `.png` as its name says.
+pub fn draw(picture: &Picture, path: &Path) -> Result<Vec<u8>, PlotError> {
     let extension = path.extension().map(|e| e.to_string_lossy().to_lowercase());
-    let bytes = match extension.as_deref() {
-        Some("svg") => page::svg(picture)?.into_bytes(),
-        Some("png") => png(&page::svg(picture)?)?,
-        _ => return Err(PlotError::Extension(path.display().to_string())),
-    };
-    write(path, &bytes).map_err(|e| PlotError::Write(path.display().to_string(), e))
+    match extension.as_deref() {
+        Some("svg") => Ok(page::svg(picture)?.into_bytes()),
+        Some("png") => png(&page::svg(picture)?),
+        _ => Err(PlotError::Extension(path.display().to_string())),
+    }
 }
 
-/// Draw a chart into a file, `.svg` or `.png`. The axes span the data.
-pub fn line_chart(chart: &Chart, path: &Path) -> Result<(), PlotError> {
+/// A chart as the bytes of a file, `.svg` or `.png` as its name says. The axes span the data.
+pub fn line_chart(chart: &Chart, path: &Path) -> Result<Vec<u8>, PlotError> {
     let points = |s: &Series| s.points.iter().map(|&(x, y)| [x, y.unwrap_or(f64::NAN)]).collect::<Vec<_>>();
     let curves: Vec<Curves> =
         chart.series.iter().map(|s| Curves { name: s.name.clone(), style: s.style, lines: vec![points(s)] }).collect();
@@ -254,16 +250,4 @@ fn png(svg: &str) -> Result<Vec<u8>, PlotError> {
         tiny_skia::Pixmap::new(size.width(), size.height()).ok_or_else(|| PlotError::drawing("empty page"))?;
     resvg::render(&tree, tiny_skia::Transform::from_scale(PNG_SCALE, PNG_SCALE), &mut pixels.as_mut());
     pixels.encode_png().map_err(PlotError::drawing)
-}
-
-/// Write under another name in the same folder, then rename: readers see the old file or the new one, never half.
-fn write(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
-    let mut name = path.file_name().unwrap_or_default().to_os_string();
-    name.push(format!(".{}.part", std::process::id()));
-    let part = path.with_file_name(name);
-    let done = std::fs::write(&part, bytes).and_then(|()| std::fs::rename(&part, path));
-    if done.is_err() {
-        let _ = std::fs::remove_file(&part);
-    }
-    done
 }

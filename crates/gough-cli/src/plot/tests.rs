@@ -7,16 +7,13 @@ fn drawn(picture: &Picture) -> String {
     both(|path| draw(picture, path))
 }
 
-fn both(draw: impl Fn(&Path) -> Result<(), PlotError>) -> String {
-    let folder = tempfile::tempdir().expect("a folder");
-    let [svg, png] = ["p.svg", "p.png"].map(|name| folder.path().join(name));
-    draw(&svg).expect("an SVG");
-    draw(&png).expect("a PNG");
-    assert!(std::fs::read(&png).expect("a PNG").starts_with(b"\x89PNG\r\n\x1a\n"));
-    let pixels = tiny_skia::Pixmap::load_png(&png).expect("a PNG");
+fn both(draw: impl Fn(&Path) -> Result<Vec<u8>, PlotError>) -> String {
+    let svg = draw(Path::new("p.svg")).expect("an SVG");
+    let png = draw(Path::new("p.png")).expect("a PNG");
+    assert!(png.starts_with(b"\x89PNG\r\n\x1a\n"));
+    let pixels = tiny_skia::Pixmap::decode_png(&png).expect("a PNG");
     assert!(pixels.pixels().iter().all(|p| p.alpha() == 255), "the page is white to its edges");
-    assert_eq!(std::fs::read_dir(folder.path()).expect("a folder").count(), 2, "no temporary file stays");
-    checked(std::fs::read_to_string(svg).expect("an SVG"))
+    checked(String::from_utf8(svg).expect("an SVG"))
 }
 
 /// An SVG that other programs can read.
@@ -152,10 +149,8 @@ fn charts_have_a_curve_per_part() {
 #[test]
 fn up_is_up() {
     let steep = |_: f64, y: f64| Some(f64::from(y > 0.0));
-    let folder = tempfile::tempdir().expect("a folder");
-    let path = folder.path().join("p.png");
-    draw(&map(Some(field(20, Scale::Linear, steep))), &path).expect("a PNG");
-    let pixels = tiny_skia::Pixmap::load_png(&path).expect("a PNG");
+    let png = draw(&map(Some(field(20, Scale::Linear, steep))), Path::new("p.png")).expect("a PNG");
+    let pixels = tiny_skia::Pixmap::decode_png(&png).expect("a PNG");
     let green = |y| pixels.pixel(700, y).map(tiny_skia::PremultipliedColorU8::green);
     assert!(green(300) > green(900), "large values are bright and above");
 }
@@ -167,7 +162,6 @@ fn other_extensions_are_refused() {
         assert!(matches!(refused, PlotError::Extension(_)));
         assert!(refused.to_string().contains(".svg or .png"));
     }
-    assert!(matches!(draw(&map(None), Path::new("/nowhere/p.svg")), Err(PlotError::Write(..))));
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! Text: the embedded font, how long words are, and how they are cut to the room they have.
 
 use super::PlotError;
+use crate::encode::svg;
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 use plotters::style::{FontStyle, register_font};
@@ -33,8 +34,7 @@ const LONGEST: usize = 500;
 
 /// The text, cut with an ellipsis when it is longer than the room. What XML does not allow becomes a space.
 pub fn fit(words: &str, size: i32, room: i32) -> String {
-    let allowed = |c: char| !c.is_control() && !matches!(c, '\u{fffe}' | '\u{ffff}');
-    let mut words: String = words.chars().take(LONGEST).map(|c| if allowed(c) { c } else { ' ' }).collect();
+    let mut words: String = svg(words).chars().take(LONGEST).collect();
     if width(&words, size) <= room {
         return words;
     }

@@ -56,18 +56,20 @@ pub(super) fn frequencies(
     };
     let (done, stopped) = (AtomicUsize::new(0), AtomicBool::new(false));
     let mut found: Vec<Option<Node>> = vec![None; region.len()];
-    found.par_chunks_mut(across).enumerate().for_each_init(
-        || Vibration::new(model, &seen, of.actuators).ok(),
-        |vibration, (line, nodes)| {
-            let Some(v) = vibration.as_mut().filter(|_| !stopped.load(Ordering::Relaxed)) else { return };
-            let walk = Walk { mode, region, of, first: line * across };
-            walk.line(v, column, starts[line].as_deref(), nodes);
-            let now = done.fetch_add(across, Ordering::Relaxed) + across;
-            if !progress(now) {
-                stopped.store(true, Ordering::Relaxed);
-            }
-        },
-    );
+    // Every line has a memory of its own: a search starts from the posture before, so that what one line leaves behind would
+    // change the last digits of the next on the same core.
+    found.par_chunks_mut(across).enumerate().for_each(|(line, nodes)| {
+        if stopped.load(Ordering::Relaxed) {
+            return;
+        }
+        let Ok(mut v) = Vibration::new(model, &seen, of.actuators) else { return };
+        let walk = Walk { mode, region, of, first: line * across };
+        walk.line(&mut v, column, starts[line].as_deref(), nodes);
+        let now = done.fetch_add(across, Ordering::Relaxed) + across;
+        if !progress(now) {
+            stopped.store(true, Ordering::Relaxed);
+        }
+    });
     debug_assert_eq!(lines, starts.len());
     gather(&found)
 }

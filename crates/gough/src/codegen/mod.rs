@@ -17,6 +17,7 @@
 mod canon;
 mod derive;
 mod emit;
+pub mod encode;
 mod frames;
 mod graph;
 mod legs;
@@ -563,7 +564,13 @@ fn about(subject: &Subject<'_>, options: &Options, count: &Count) -> Vec<String>
     }
     let drives = if drives.is_finite() { format!(", of the drives {drives:.2e}") } else { String::new() };
     lines.push(format!("smallest pivot of the legs around home, without unit, {legs:.2e}{drives}"));
-    lines.push("SI units and radians; no limits are checked: out of reach gives NaN".to_owned());
+    // A model that takes no square root, as that of a robot of slides at right angles, has nothing that could become NaN.
+    let reach = if count.sqrt > 0 {
+        "out of reach gives NaN in what depends on it; `--margins` tells it always"
+    } else {
+        "out of reach is not noticed; `--margins` tells it"
+    };
+    lines.push(format!("SI units and radians; no limits are checked: {reach}"));
     lines.push("This file belongs to whoever generated it, who may use it under any terms.".to_owned());
     lines
 }

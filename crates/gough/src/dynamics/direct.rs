@@ -47,6 +47,9 @@ pub fn direct_dynamics_under(
     memory.pos = posture.positions().clone();
     conditions.put(&mut memory.efforts);
     let acceleration = memory.direct_from(model, t_r, efforts, conditions.friction)?.to_vec();
+    if !memory.motion.rates.iter().chain(memory.motion.accels.iter()).all(|(_, x)| x.is_finite()) {
+        return Err(SolveError::not_finite());
+    }
     Ok((acceleration, memory.motion))
 }
 

@@ -402,7 +402,8 @@ impl Dynamics {
         lu_solve(&self.M, n, &mut self.accelerations);
         let pivot = |i: usize| self.M[i * n + i];
         match (0..n).map(pivot).find(|x| !(*x > 0.0 && x.is_finite())) {
-            Some(pivot) if pivot.is_finite() => Err(SolveError::NoInertia),
+            // Factors hold reciprocals: that of zero is infinite.
+            Some(pivot) if !pivot.is_nan() => Err(SolveError::NoInertia),
             None if self.accelerations.iter().all(|x| x.is_finite()) => Ok(()),
             _ => Err(SolveError::not_finite()),
         }

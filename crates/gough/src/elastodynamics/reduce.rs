@@ -2,6 +2,7 @@
 
 use super::error::ElasticError;
 use super::vibration::Vibration;
+use crate::linalg::arrow::ModeKind;
 use crate::linalg::dense::{Matrix, generalized_eigen, solve_spd_matrix};
 use crate::linalg::small::Dense;
 use std::f64::consts::TAU;
@@ -29,6 +30,9 @@ impl Vibration<'_> {
         let hz: Vec<f64> =
             mu.iter().rev().filter(|x| **x > 1e-14 * largest).map(|x| (1.0 / x).sqrt() / TAU).take(count).collect();
         let whole = self.lowest(hz.len())?;
+        if whole.iter().any(|w| w.kind != ModeKind::Vibration) {
+            return Err(ElasticError::NotReducible);
+        }
         let errors = hz.iter().zip(whole).map(|(f, w)| f / w.hz - 1.0).collect();
         Ok(Reduced { coordinates: n, hz, errors })
     }

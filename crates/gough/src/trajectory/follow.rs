@@ -431,9 +431,13 @@ impl<'a> Walk<'a> {
                 self.refused(Refusal { to: t, ..refusal });
             }
         }
-        let rms = |sum: &f64| if self.answered > 0.0 { (sum / self.answered).sqrt() } else { 0.0 };
-        let (drives, squares) = (&mut self.profile.drives, &self.squares);
-        drives.iter_mut().zip(squares).for_each(|(drive, sum)| drive.rms = rms(sum));
+        // Instants that have no answered neighbour span no time: then all of them count the same.
+        let (rows, lone) = (&self.profile.rows, self.answered == 0.0);
+        let over_rows =
+            |k: usize| rows.iter().map(|r| r.with_friction[k].powi(2)).sum::<f64>() / rows.len().max(1) as f64;
+        let rms = |k: usize| (if lone { over_rows(k) } else { self.squares[k] / self.answered }).sqrt();
+        let list: Vec<f64> = (0..self.squares.len()).map(rms).collect();
+        self.profile.drives.iter_mut().zip(list).for_each(|(drive, rms)| drive.rms = rms);
         self.profile.violations.sort_by(|a, b| a.from.total_cmp(&b.from));
         self.profile
     }

@@ -3,6 +3,7 @@
 use super::listing::{Syntax, listing};
 use super::{File, Unit, assignment, numbers};
 use crate::codegen::canon::Function;
+use crate::codegen::encode::c_comment;
 use std::fmt::Write as _;
 
 /// States treated at once.
@@ -231,7 +232,7 @@ fn header(unit: &Unit<'_>, width: Width, name: &str) -> String {
 }
 
 pub(super) fn comment(unit: &Unit<'_>) -> String {
-    format!("/*\n{} */\n", unit.comment(" *"))
+    format!("/*\n{} */\n", unit.comment(" *", c_comment))
 }
 
 fn source(unit: &Unit<'_>, width: Width, name: &str) -> String {

@@ -3,6 +3,7 @@
 use super::listing::{Syntax, listing};
 use super::{File, Unit, numbers, wrapped};
 use crate::codegen::canon::Function;
+use crate::codegen::encode::matlab_comment;
 use std::fmt::Write as _;
 
 struct Matlab<'a> {
@@ -73,7 +74,7 @@ fn function(unit: &Unit<'_>) -> String {
     let select = "\nfunction y = gough_select(x, a, b)\n  if x >= 0\n    y = a;\n  else\n    y = b;\n  end\nend\n";
     format!(
         "{}function [{}] = {}({})\n{body}end\n{}",
-        unit.comment("%"),
+        unit.comment("%", matlab_comment),
         outputs.join(", "),
         unit.name,
         inputs.join(", "),

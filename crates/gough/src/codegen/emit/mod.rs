@@ -73,9 +73,10 @@ impl Unit<'_> {
         inputs.chain(self.outputs.iter().map(|g| line(g, "out"))).collect()
     }
 
-    fn comment(&self, mark: &str) -> String {
+    /// Comment at the head of a file; `encode` is that of the language.
+    fn comment(&self, mark: &str, encode: fn(&str) -> String) -> String {
         let lines = self.about.iter().cloned().chain(self.signature());
-        lines.flat_map(|l| wrapped(&l, 116 - mark.len())).map(|l| format!("{mark} {l}\n")).collect()
+        lines.flat_map(|l| wrapped(&encode(&l), 116 - mark.len())).map(|l| format!("{mark} {l}\n")).collect()
     }
 
     /// Inputs or outputs of a state, group by group.

@@ -3,6 +3,7 @@
 use super::listing::{Syntax, listing};
 use super::{File, Unit, numbers, wrapped};
 use crate::codegen::canon::Function;
+use crate::codegen::encode::{python_comment, python_string};
 use std::fmt::Write as _;
 
 struct Python<'a> {
@@ -58,7 +59,7 @@ fn module(unit: &Unit<'_>) -> String {
         format!("tuple[{}]", vec![array; unit.outputs.len()].join(", "))
     };
     let documentation: String =
-        unit.signature().iter().flat_map(|l| wrapped(l, 110)).map(|l| format!("    {l}\n")).collect();
+        unit.signature().iter().flat_map(|l| wrapped(&python_string(l), 110)).map(|l| format!("    {l}\n")).collect();
     let mut body = String::new();
     for group in &unit.inputs {
         let _ = writeln!(body, "    {0}_ = np.asarray({0}, dtype=np.float64)", group.name);
@@ -99,10 +100,10 @@ fn module(unit: &Unit<'_>) -> String {
     format!(
         "{}\nimport numpy as np\nfrom numpy.typing import ArrayLike, NDArray\n\n\ndef {}({}) -> {result}:\n    \"\"\"{}.\n\n\
          {documentation}    Leading axes of the arguments are states.\n    \"\"\"\n{body}",
-        unit.comment("#"),
+        unit.comment("#", python_comment),
         unit.name,
         arguments.join(", "),
-        unit.about[0],
+        python_string(&unit.about[0]),
     )
 }
 

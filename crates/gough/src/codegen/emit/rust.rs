@@ -3,6 +3,7 @@
 use super::listing::{Syntax, listing};
 use super::{File, Unit, assignment, numbers};
 use crate::codegen::canon::Function;
+use crate::codegen::encode::rust_comment;
 use std::fmt::Write as _;
 
 struct Rust<'a> {
@@ -149,11 +150,11 @@ fn library(unit: &Unit<'_>) -> String {
     let std = if helpers.contains("libm::") { "#[cfg(feature = \"std\")]\nextern crate std;\n\n" } else { "" };
     format!(
         "{}#![no_std]\n#![allow(clippy::approx_constant)]\n\n{std}{helpers}{solver}/// {}.\n///\n{}pub fn {}({inputs}) -> {} {{\n{body}}}\n",
-        unit.comment("//!"),
-        unit.about[0],
+        unit.comment("//!", rust_comment),
+        rust_comment(&unit.about[0]),
         unit.signature()
             .iter()
-            .map(|l| format!("/// * `{}`\n", l.replacen(':', "`:", 1).trim_end_matches('`')))
+            .map(|l| format!("/// * `{}`\n", rust_comment(l).replacen(':', "`:", 1).trim_end_matches('`')))
             .collect::<String>(),
         unit.name,
         results(unit),
