@@ -3,9 +3,8 @@
 use super::conditions::Share;
 use crate::kinematics::SolveError;
 use crate::linalg::dense::{Matrix, svd};
+use crate::linalg::shortest::{AtLeast, shortest};
 use crate::linalg::small::Dense;
-use clarabel::algebra::CscMatrix;
-use clarabel::solver::{DefaultSettingsBuilder, DefaultSolver, IPSolver, SolverStatus, SupportedConeT};
 
 /// What redundant drives do against each other.
 #[derive(Clone, PartialEq, Debug)]
@@ -80,48 +79,26 @@ pub(super) fn share(how: &Share, J_inv: &Dense<f64>, felt: &[usize], shortest: &
     Ok(efforts)
 }
 
-/// `min ½ |τ|²` with `J⁻ᵀ τ = h` and limits, by an interior-point method, in coordinates of the null space: `τ = τ_0 + N z`.
+/// `min |τ|` with `J⁻ᵀ τ = h` and limits, in coordinates of the null space: `τ = τ_0 + N z`, and since `τ_0` is at right angles
+/// to N, the shortest `z` is wanted. Efforts are divided by the largest that occurs, so that the tolerance is relative.
 fn within(limits: &[[f64; 2]], J_inv: &Dense<f64>, felt: &[usize], efforts: &mut [f64]) -> Result<(), SolveError> {
-    let N = null_space(J_inv);
-    let size = felt.iter().map(|k| efforts[*k].abs()).fold(1e-9, f64::max);
     let no_way = || SolveError::BeyondEffort {
         drives: felt.iter().filter(|k| !(limits[**k][0]..=limits[**k][1]).contains(&efforts[**k])).copied().collect(),
     };
-    let (k, m) = (N.len(), felt.len());
-    // Efforts are divided by their size, so that tolerances of the solver are relative.
-    let P = CscMatrix::identity(k);
-    let q = vec![0.0; k];
-    let mut rows = vec![vec![0.0; k]; 2 * m];
-    let mut b = vec![0.0; 2 * m];
-    for (i, drive) in felt.iter().enumerate() {
-        for (j, v) in N.iter().enumerate() {
-            rows[i][j] = v[i];
-            rows[m + i][j] = -v[i];
-        }
-        b[i] = ((limits[*drive][1] - efforts[*drive]) / size).min(1e9);
-        b[m + i] = ((efforts[*drive] - limits[*drive][0]) / size).min(1e9);
-    }
-    let A = CscMatrix::from(&rows);
-    let settings = DefaultSettingsBuilder::default()
-        .verbose(false)
-        .tol_gap_abs(1e-10)
-        .tol_gap_rel(1e-10)
-        .tol_feas(1e-10)
-        .build()
-        .map_err(|_| no_way())?;
-    let cones = [SupportedConeT::NonnegativeConeT(2 * m)];
-    let mut solver = DefaultSolver::new(&P, &q, &A, &b, &cones, settings).map_err(|_| no_way())?;
-    solver.solve();
-    if matches!(solver.solution.status, SolverStatus::PrimalInfeasible | SolverStatus::AlmostPrimalInfeasible) {
-        return Err(no_way());
-    }
-    let shared: Vec<f64> = felt
-        .iter()
-        .enumerate()
-        .map(|(i, k)| efforts[*k] + size * N.iter().zip(&solver.solution.x).map(|(v, z)| v[i] * z).sum::<f64>())
-        .collect();
-    // Whatever the solver says of itself: the limits must hold.
-    let slack = 1e-7 * size;
+    let N = null_space(J_inv);
+    let beyond = |k: usize| (limits[k][0] - efforts[k]).max(efforts[k] - limits[k][1]);
+    let size = felt.iter().map(|k| efforts[*k].abs().max(beyond(*k))).fold(1e-9, f64::max);
+    let side = |i: usize, sign: f64, most: f64| AtLeast {
+        g: N.iter().map(|v| -sign * v[i]).collect(),
+        h: -(sign * (most - efforts[felt[i]])) / size,
+    };
+    let both = |(i, k): (usize, &usize)| [side(i, 1.0, limits[*k][1]), side(i, -1.0, limits[*k][0])];
+    let rows: Vec<AtLeast> = felt.iter().enumerate().flat_map(both).collect();
+    let z = shortest(N.len(), &rows).ok_or_else(no_way)?;
+    let moved = |i: usize| size * N.iter().zip(&z).map(|(v, z)| v[i] * z).sum::<f64>();
+    let shared: Vec<f64> = felt.iter().enumerate().map(|(i, k)| efforts[*k] + moved(i)).collect();
+    // Whatever was found: the limits must hold.
+    let slack = 1e-9 * size;
     let holds = |(x, k): (&f64, &usize)| *x >= limits[*k][0] - slack && *x <= limits[*k][1] + slack;
     if !shared.iter().zip(felt).all(holds) {
         return Err(no_way());

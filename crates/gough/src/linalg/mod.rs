@@ -6,6 +6,7 @@
 
 pub mod arrow;
 pub mod dense;
+pub(crate) mod shortest;
 pub mod small;
 
 /// A singular value below this fraction of the largest is zero. Postures solved to 1e-12 give singular values that are
