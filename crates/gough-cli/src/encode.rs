@@ -20,17 +20,6 @@ pub fn json(text: &str) -> String {
     text.chars().map(one).collect()
 }
 
-/// A source text of which bytes are counted: as [`terminal`], each character becoming one of the same length.
-pub fn same_length(text: &str) -> String {
-    let other = |c: char| match c.len_utf8() {
-        1 => '?',
-        2 => '\u{bf}',
-        3 => '\u{fffd}',
-        _ => '\u{1f6ab}',
-    };
-    text.chars().map(|c| if is_plain(c) || matches!(c, '\n' | '\t' | '\r') { c } else { other(c) }).collect()
-}
-
 /// A cell of a CSV file. Spreadsheets take what begins with `=`, `+`, `-` or `@` for a formula: an apostrophe stops them.
 pub fn csv_cell(text: &str) -> String {
     let formula = text.starts_with(['=', '+', '-', '@', '\t', '\r']);
@@ -55,9 +44,6 @@ mod tests {
         let obeyed = |text: &str| text.chars().any(|c| !is_plain(c) && c != '\n' && c != '\t');
         assert!(!obeyed(&terminal(HOSTILE)) && terminal(HOSTILE).contains("\\u{1b}]0;x"));
         assert!(!obeyed(&json(HOSTILE)) && !obeyed(&svg(HOSTILE)));
-        let same = same_length(HOSTILE);
-        assert_eq!(same.len(), HOSTILE.len());
-        assert!(!same.contains('\u{1b}') && same.ends_with('é'));
     }
 
     #[test]

@@ -1,14 +1,14 @@
 //! How a command ends when it has no answer, and how faults of a robot file are shown.
 
-use crate::encode::{same_length, terminal};
+use crate::encode::terminal;
+use crate::excerpt::{in_colour, render};
 use crate::output::{Output, print};
 use gough::codegen::CodegenError;
 use gough::description::{BadRobot, Diagnostic, line_column};
 use gough::elastodynamics::ElasticError;
 use gough::kinematics::SolveError;
-use miette::{GraphicalReportHandler, GraphicalTheme, LabeledSpan, MietteDiagnostic, NamedSource, Report, Severity};
 use serde_json::{Value, json};
-use std::io::{IsTerminal, Write as _};
+use std::io::Write as _;
 use std::process::ExitCode;
 
 /// Why a command has no answer.
@@ -93,7 +93,8 @@ impl Failure {
     fn text(&self) -> String {
         match self.cause() {
             Failure::BadRobot(bad) => {
-                format!("{}{}\n", render(&bad.name, &bad.text, &bad.faults), terminal(&self.message()))
+                let faults = render(&bad.name, &bad.text, &bad.faults, in_colour(&std::io::stderr()));
+                format!("{faults}{}\n", terminal(&self.message()))
             }
             Failure::Silent(_) => String::new(),
             _ => format!("{}: {}\n", if self.status() == 1 { "no" } else { "error" }, terminal(&self.message())),
@@ -156,40 +157,4 @@ pub fn faults_json(text: &str, faults: &[Diagnostic]) -> Vec<Value> {
         })
     };
     faults.iter().map(one).collect()
-}
-
-/// Faults with the lines they point at.
-pub fn render(name: &str, text: &str, faults: &[Diagnostic]) -> String {
-    let (name, text) = (&terminal(name), &same_length(text));
-    let colour = std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none();
-    let theme = if colour { GraphicalTheme::unicode() } else { GraphicalTheme::unicode_nocolor() };
-    let handler = GraphicalReportHandler::new_themed(theme).with_links(false);
-    let mut out = String::new();
-    for d in faults {
-        let mut diagnostic = MietteDiagnostic::new(terminal(&d.what.to_string())).with_code(d.what.code());
-        if d.what.is_warning() {
-            diagnostic = diagnostic.with_severity(Severity::Warning);
-        }
-        if let Some(help) = d.what.help() {
-            diagnostic = diagnostic.with_help(terminal(&help));
-        }
-        if d.at.end > d.at.start || d.at.start > 0 {
-            let label = |s: gough::description::Span, words: &str| {
-                let end = first_line_end(text, s.start, s.end);
-                LabeledSpan::new(Some(words.to_owned()), s.start, end - s.start)
-            };
-            let related = d.related.iter().map(|(s, words)| label(*s, words));
-            diagnostic = diagnostic.with_labels(std::iter::once(label(d.at, "here")).chain(related));
-        }
-        let report = Report::new(diagnostic).with_source_code(NamedSource::new(name, text.to_owned()));
-        let _ = handler.render_report(&mut out, report.as_ref());
-        out.push('\n');
-    }
-    out
-}
-
-/// A span that covers a whole table is marked on its first line only.
-fn first_line_end(text: &str, start: usize, end: usize) -> usize {
-    let end = end.min(text.len());
-    text.get(start..end).and_then(|t| t.find('\n')).map_or(end, |n| start + n)
 }

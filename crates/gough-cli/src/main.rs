@@ -6,6 +6,7 @@ mod columns;
 mod commands;
 mod draw;
 mod encode;
+mod excerpt;
 mod failure;
 mod inputs;
 mod interrupt;

@@ -2,7 +2,8 @@
 
 use crate::ask::Subject;
 use crate::draw::draw;
-use crate::failure::{Failure, faults_json, render};
+use crate::excerpt::{in_colour, render};
+use crate::failure::{Failure, faults_json};
 use crate::output::Output;
 use clap::Args;
 use gough::Robot;
@@ -21,7 +22,8 @@ pub struct Arguments {
 
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let robot = arguments.subject.load(&arguments.output)?;
-    let given = arguments.output.give(|| answer(&robot), || text(&robot));
+    let colour = arguments.output.output.is_none() && in_colour(&std::io::stdout());
+    let given = arguments.output.give(|| answer(&robot), || text(&robot, colour));
     given.map_err(|why| why.of(&robot.model().topology().name))
 }
 
@@ -71,7 +73,7 @@ fn answer(robot: &Robot) -> Value {
     })
 }
 
-fn text(robot: &Robot) -> String {
+fn text(robot: &Robot, colour: bool) -> String {
     let (model, mobility) = (robot.model(), robot.mobility());
     let t = model.topology();
     let mut out = String::new();
@@ -119,7 +121,7 @@ fn text(robot: &Robot) -> String {
     out.push_str(&draw(robot, robot.home()));
     if !robot.remarks().is_empty() {
         out.push('\n');
-        out.push_str(&render(robot.name(), robot.text(), robot.remarks()));
+        out.push_str(&render(robot.name(), robot.text(), robot.remarks(), colour));
     }
     out
 }
