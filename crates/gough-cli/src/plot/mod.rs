@@ -1,7 +1,7 @@
 //! Pictures of maps over a region of the plane, of curves over it, and of curves of one variable, as SVG or PNG.
 //!
-//! `plotters` draws axes and curves as SVG; a PNG is that SVG rendered by `resvg`, so that both show the same. Text is
-//! set in `DejaVu Sans`, which travels in the program: no font of the system is looked for. (The bitmap backend of
+//! `plotters` draws axes and curves as SVG; a PNG is that SVG rendered by `resvg`, so that both show the same (feature `png`,
+//! which most of the drawing crates are for). Text is set in `DejaVu Sans`, which travels in the program: no font of the system is looked for. (The bitmap backend of
 //! `plotters` would do without `resvg`, but it puts points and letters on whole pixels.)
 
 // Page units, pixels and numbers of ticks are small whole numbers.
@@ -10,18 +10,16 @@
 mod curve;
 mod field;
 mod page;
+#[cfg(feature = "png")]
+mod png;
 mod text;
 mod ticks;
 
 #[cfg(test)]
 mod tests;
 
-use resvg::{tiny_skia, usvg};
 use std::fmt;
 use std::path::Path;
-
-/// Pixels of a PNG per unit of the SVG: sharp in print and on dense screens.
-const PNG_SCALE: f32 = 2.0;
 
 /// A map, curves over it, or both.
 #[derive(Clone, Debug, Default)]
@@ -165,6 +163,8 @@ pub struct Series {
 pub enum PlotError {
     /// The file name says neither SVG nor PNG.
     Extension(String),
+    /// The program was built without PNG.
+    NoPng(String),
     /// A drawing crate refused; a fault of this program.
     Drawing(String),
 }
@@ -173,6 +173,11 @@ impl fmt::Display for PlotError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             PlotError::Extension(path) => write!(f, "cannot draw `{path}`: name a file that ends in .svg or .png"),
+            PlotError::NoPng(path) => write!(
+                f,
+                "cannot draw `{path}`: this program was built without PNG; name a file that ends in .svg, or install it with \
+                 `cargo install --path crates/gough-cli --features png`"
+            ),
             PlotError::Drawing(why) => write!(f, "cannot draw the picture: {why}; please report this"),
         }
     }
@@ -187,19 +192,35 @@ impl PlotError {
     }
 }
 
+/// What a file can hold, by its extension.
+enum Format {
+    Svg,
+    Png,
+}
+
+fn format(path: &Path) -> Result<Format, PlotError> {
+    let extension = path.extension().map(|e| e.to_string_lossy().to_lowercase());
+    match extension.as_deref() {
+        Some("svg") => Ok(Format::Svg),
+        Some("png") if cfg!(feature = "png") => Ok(Format::Png),
+        Some("png") => Err(PlotError::NoPng(path.display().to_string())),
+        _ => Err(PlotError::Extension(path.display().to_string())),
+    }
+}
+
 /// Whether a file can be drawn, by its extension.
 pub fn check(path: &Path) -> Result<(), PlotError> {
-    let known = path.extension().is_some_and(|e| e.eq_ignore_ascii_case("svg") || e.eq_ignore_ascii_case("png"));
-    if known { Ok(()) } else { Err(PlotError::Extension(path.display().to_string())) }
+    format(path).map(|_| ())
 }
 
 /// A picture as the bytes of a file, `.svg` or `.png` as its name says.
 pub fn draw(picture: &Picture, path: &Path) -> Result<Vec<u8>, PlotError> {
-    let extension = path.extension().map(|e| e.to_string_lossy().to_lowercase());
-    match extension.as_deref() {
-        Some("svg") => Ok(page::svg(picture)?.into_bytes()),
-        Some("png") => png(&page::svg(picture)?),
-        _ => Err(PlotError::Extension(path.display().to_string())),
+    match format(path)? {
+        Format::Svg => Ok(page::svg(picture)?.into_bytes()),
+        #[cfg(feature = "png")]
+        Format::Png => png::render(&page::svg(picture)?),
+        #[cfg(not(feature = "png"))]
+        Format::Png => Err(PlotError::NoPng(path.display().to_string())),
     }
 }
 
@@ -238,16 +259,4 @@ fn margin([low, high]: [f64; 2], log: bool) -> [f64; 2] {
         let air = 0.04 * (high - low);
         [low - air, high + air]
     }
-}
-
-/// Render an SVG with the embedded font.
-fn png(svg: &str) -> Result<Vec<u8>, PlotError> {
-    let mut options = usvg::Options::default();
-    options.fontdb_mut().load_font_data(dejavu::sans::regular().to_vec());
-    let tree = usvg::Tree::from_str(svg, &options).map_err(PlotError::drawing)?;
-    let size = tree.size().to_int_size().scale_by(PNG_SCALE).ok_or_else(|| PlotError::drawing("empty page"))?;
-    let mut pixels =
-        tiny_skia::Pixmap::new(size.width(), size.height()).ok_or_else(|| PlotError::drawing("empty page"))?;
-    resvg::render(&tree, tiny_skia::Transform::from_scale(PNG_SCALE, PNG_SCALE), &mut pixels.as_mut());
-    pixels.encode_png().map_err(PlotError::drawing)
 }
