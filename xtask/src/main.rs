@@ -12,7 +12,7 @@ use std::process::ExitCode;
 
 const HELP: &str = "\
 cargo xtask test [--full]        everything the continuous integration runs; --full: all generated code;
-                                 gets Debian's Octave for generated MATLAB where it may (root, or sudo without a password)
+                                 generated MATLAB runs where there is an Octave on the path
 cargo xtask bench [FILTER]       criterion benchmarks
 cargo xtask fuzz [SECONDS]       mutated robot files until the time is up (default 600)
 cargo xtask figures              draw the robots again
