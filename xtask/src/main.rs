@@ -14,7 +14,8 @@ const HELP: &str = "\
 cargo xtask test [--full]        everything the continuous integration runs; --full: all generated code;
                                  generated MATLAB runs where there is an Octave on the path
 cargo xtask bench [FILTER]       criterion benchmarks
-cargo xtask fuzz [SECONDS]       mutated robot files until the time is up (default 600)
+cargo xtask fuzz [files|states|cli|names] [SECONDS] [--seed N]
+                                 questions nobody would ask (default all, 600 s each)
 cargo xtask figures              draw the robots again
 cargo xtask book                 build the book, and the tables in it that are generated
 cargo xtask peers [--help]       other programs on the same work: agreement and time (network, minutes)";
@@ -26,8 +27,7 @@ fn main() -> ExitCode {
         ["test"] => test::run(false),
         ["test", "--full"] => test::run(true),
         ["bench", rest @ ..] => run::cargo(&[&["bench", "-p", "gough-bench", "--"], rest].concat()),
-        ["fuzz"] => fuzz::run(600),
-        ["fuzz", seconds] => seconds.parse().map_err(|_| HELP.to_owned()).and_then(fuzz::run),
+        ["fuzz", rest @ ..] => fuzz::run(rest),
         ["figures"] => figures::run(),
         ["book"] => book::run(),
         ["peers", rest @ ..] => peers::run(rest),

@@ -7,7 +7,7 @@ use clap::Args;
 use gough::Robot;
 use gough::description::{Coordinate, Coordinates, Dimension, Fault, LARGEST, Options, nearest, quantity};
 use gough::kinematics::WorkingMode;
-use gough::kinematics::platform::{home_pose, pose_with};
+use gough::kinematics::platform::{coordinates, home_pose, pose_with};
 use gough::model::{CoordId, Model, Platform};
 use gough::spatial::orientation::from_quaternion;
 use gough::spatial::{Pose, Rotation};
@@ -187,10 +187,33 @@ pub fn time(text: &str, option: &str) -> Result<f64, Failure> {
 
 /// Whether these names say where the platform is: nothing twice, nothing that it has not, nothing missing.
 pub fn check_parts(platform: &Platform, parts: &[(&str, Part)]) -> Result<(), String> {
+    check_named(platform, parts)?;
+    let words = |list: &[Coordinate]| list.iter().map(|c| word(platform, *c)).collect::<Vec<_>>().join(", ");
+    let turned = parts.iter().any(|(_, p)| p.turns());
+    let home = platform.coordinates == Coordinates::Spatial && !turned; // the orientation of home
+    let missing: Vec<Coordinate> = open(platform, parts).into_iter().filter(|c| !(c.is_angle() && home)).collect();
+    if missing.is_empty() {
+        return Ok(());
+    }
+    let foreign = |p: Part| matches!(p, Part::Coordinate(c) if !platform.independent.contains(&c));
+    let foreign: Vec<&str> = parts.iter().filter(|(_, p)| foreign(*p)).map(|(name, _)| *name).collect();
+    let not = if foreign.is_empty() { String::new() } else { format!(", not {}", foreign.join(", ")) };
+    let has = words(&platform.independent);
+    Err(format!("{} missing; the coordinates of the platform are {has}{not}", words(&missing)))
+}
+
+/// Coordinates that these names leave open.
+fn open(platform: &Platform, parts: &[(&str, Part)]) -> Vec<Coordinate> {
+    let quaternion = parts.iter().any(|(_, p)| matches!(p, Part::Quaternion(_)));
+    let given = |c: Coordinate| parts.iter().any(|(_, p)| *p == Part::Coordinate(c)) || c.is_angle() && quaternion;
+    platform.independent.iter().copied().filter(|c| !given(*c)).collect()
+}
+
+/// Whether these names belong to the platform: nothing twice, nothing that it has not or that follows.
+fn check_named(platform: &Platform, parts: &[(&str, Part)]) -> Result<(), String> {
     check_contradictions(parts)?;
     let words = |list: &[Coordinate]| list.iter().map(|c| word(platform, *c)).collect::<Vec<_>>().join(", ");
     let (has, follow) = (words(&platform.independent), &platform.dependent);
-    let quaternion = parts.iter().any(|(_, p)| matches!(p, Part::Quaternion(_)));
     for (name, part) in parts {
         if platform.tool.is_some() && part.turns() {
             return Err(format!("{name}: the platform is a point and has no orientation; its coordinates are {has}"));
@@ -202,18 +225,7 @@ pub fn check_parts(platform: &Platform, parts: &[(&str, Part)]) -> Result<(), St
             return Err(format!("{name}: not all angles are free, so that a quaternion says too much; give {has}"));
         }
     }
-    let given = |c: Coordinate| parts.iter().any(|(_, p)| *p == Part::Coordinate(c));
-    let turned = parts.iter().any(|(_, p)| p.turns());
-    let home = platform.coordinates == Coordinates::Spatial && !turned; // the orientation of home
-    let open = |c: &Coordinate| !(given(*c) || c.is_angle() && (quaternion || home));
-    let missing: Vec<Coordinate> = platform.independent.iter().copied().filter(open).collect();
-    if missing.is_empty() {
-        return Ok(());
-    }
-    let foreign = |p: Part| matches!(p, Part::Coordinate(c) if !platform.independent.contains(&c));
-    let foreign: Vec<&str> = parts.iter().filter(|(_, p)| foreign(*p)).map(|(name, _)| *name).collect();
-    let not = if foreign.is_empty() { String::new() } else { format!(", not {}", foreign.join(", ")) };
-    Err(format!("{} missing; the coordinates of the platform are {has}{not}", words(&missing)))
+    Ok(())
 }
 
 /// One coordinate under two names, two kinds of orientation, or a part of a quaternion.
@@ -269,8 +281,35 @@ pub fn rotation(q: [f64; 4]) -> Result<Rotation<f64>, String> {
     Ok(from_quaternion(q.map(|x| x / n)))
 }
 
-/// `--pose`: coordinates by name, angles as roll, pitch, yaw or a quaternion.
+/// `--pose`: coordinates by name, angles as roll, pitch, yaw or a quaternion; those left out are those of home.
 pub fn pose(model: &Model<f64>, text: &str) -> Result<Pose<f64>, Failure> {
+    pose_of(model, &parts(model, text)?).map_err(|m| Failure::Usage(format!("--pose: {m}")))
+}
+
+/// Coordinates that `--pose` leaves out, with their values of home.
+pub fn from_home(model: &Model<f64>, text: &str) -> Result<Vec<(&'static str, f64)>, Failure> {
+    let given = parts(model, text)?;
+    let platform = &model.topology().platform;
+    let names: Vec<(&str, Part)> = given.iter().map(|(part, a)| (a.name.as_str(), *part)).collect();
+    let all = coordinates(&home_pose(model));
+    Ok(open(platform, &names).into_iter().map(|c| (word(platform, c), all[c.index()])).collect())
+}
+
+/// `"from_home": {"y": 0.3}`: coordinates that the question left out, when there are such.
+pub fn add_home(home: &[(&'static str, f64)], answer: &mut serde_json::Value) {
+    if !home.is_empty() {
+        answer["from_home"] = home.iter().map(|(name, x)| ((*name).to_owned(), serde_json::json!(x))).collect();
+    }
+}
+
+/// `y as at home: --pose leaves it out`.
+pub fn home_text(home: &[(&'static str, f64)]) -> String {
+    let names: Vec<&str> = home.iter().map(|(name, _)| *name).collect();
+    if names.is_empty() { String::new() } else { format!("{} as at home: --pose leaves it out\n", names.join(", ")) }
+}
+
+/// Names and values of `--pose`.
+fn parts(model: &Model<f64>, text: &str) -> Result<Vec<(Part, Assigned)>, Failure> {
     let usage = |m: String| Failure::Usage(format!("--pose: {m}"));
     let mut given = Vec::new();
     for assigned in assignments(text, "--pose")? {
@@ -280,8 +319,8 @@ pub fn pose(model: &Model<f64>, text: &str) -> Result<Pose<f64>, Failure> {
         given.push((part, assigned));
     }
     let names: Vec<(&str, Part)> = given.iter().map(|(part, a)| (a.name.as_str(), *part)).collect();
-    check_parts(&model.topology().platform, &names).map_err(usage)?;
-    pose_of(model, &given).map_err(usage)
+    check_named(&model.topology().platform, &names).map_err(usage)?;
+    Ok(given)
 }
 
 /// `did you mean`, or all there are.

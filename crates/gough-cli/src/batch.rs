@@ -9,7 +9,6 @@ use crate::states::{State, States};
 use rayon::prelude::*;
 use serde_json::Value;
 use std::io::IsTerminal as _;
-use std::time::{Duration, Instant};
 
 /// How many are answered at a time.
 const CHUNK: usize = 2048;
@@ -29,6 +28,8 @@ pub struct Frame<'a> {
     pub heading: String,
     /// Last lines of the text, made when all is done.
     pub notes: &'a dyn Fn(usize) -> String,
+    /// How many states the file has; asked for when the answers end before it does.
+    pub total: &'a dyn Fn() -> Option<usize>,
 }
 
 /// Answer all states. Ctrl-C ends it: what is done is kept, and the document and the exit status say that it is not all.
@@ -44,7 +45,7 @@ pub fn run(
     let json = output.json;
     if json {
         let text = encode::json(&frame.head.to_string());
-        out.write(&format!("{},\n\"states\": [\n", text.trim_end_matches('}')))?;
+        out.write(&format!("{},\n\"states\": [\n", text.strip_suffix('}').unwrap_or(&text)))?;
     } else {
         out.write(&encode::terminal(&frame.heading))?;
     }
@@ -55,7 +56,7 @@ pub fn run(
             break;
         }
         if interrupt::asked() {
-            let of = counted(states, done + chunk.len());
+            let of = (frame.total)();
             bar.finish_and_clear();
             let words = of.map_or("more".to_owned(), |of| of.to_string());
             out.write(&if json {
@@ -87,19 +88,6 @@ pub fn run(
         eprintln!("{refused} of {done} states have no answer");
     }
     if refused == done { Err(Failure::Silent(if misuse { 2 } else { 1 })) } else { Ok(()) }
-}
-
-/// How many states there are, `seen` and those left; nothing where counting takes longer than somebody who wants to end waits.
-fn counted(states: States<'_>, seen: usize) -> Option<usize> {
-    let begin = Instant::now();
-    let mut count = seen;
-    for _ in states {
-        count += 1;
-        if count.is_multiple_of(256) && begin.elapsed() > Duration::from_secs(1) {
-            return None;
-        }
-    }
-    Some(count)
 }
 
 /// The end of the document: how many states were looked at, how many of those have no answer, how many the file has.

@@ -4,12 +4,15 @@ use crate::encode::terminal;
 use crate::excerpt::{in_colour, render};
 use crate::output::{Output, print};
 use gough::codegen::CodegenError;
-use gough::description::{BadRobot, Diagnostic, line_column};
+use gough::description::{BadRobot, Diagnostic, LineIndex};
 use gough::elastodynamics::ElasticError;
 use gough::kinematics::SolveError;
 use serde_json::{Value, json};
 use std::io::Write as _;
 use std::process::ExitCode;
+
+/// Faults that are shown with their lines; nobody reads thousands of them.
+const MOST_SHOWN: usize = 100;
 
 /// Why a command has no answer.
 #[derive(Debug)]
@@ -93,8 +96,11 @@ impl Failure {
     fn text(&self) -> String {
         match self.cause() {
             Failure::BadRobot(bad) => {
-                let faults = render(&bad.name, &bad.text, &bad.faults, in_colour(&std::io::stderr()));
-                format!("{faults}{}\n", terminal(&self.message()))
+                let shown = &bad.faults[..bad.faults.len().min(MOST_SHOWN)];
+                let faults = render(&bad.name, &bad.text, shown, in_colour(&std::io::stderr()));
+                let rest = bad.faults.len() - shown.len();
+                let more = if rest > 0 { format!("and {rest} more, all of them with --json\n") } else { String::new() };
+                format!("{faults}{more}{}\n", terminal(&self.message()))
             }
             Failure::Silent(_) => String::new(),
             _ => format!("{}: {}\n", if self.status() == 1 { "no" } else { "error" }, terminal(&self.message())),
@@ -146,8 +152,9 @@ pub fn error_json(kind: &str, message: &str) -> Value {
 
 /// Faults as JSON: code, message, line, column, suggestion.
 pub fn faults_json(text: &str, faults: &[Diagnostic]) -> Vec<Value> {
+    let lines = LineIndex::new(text);
     let one = |d: &Diagnostic| {
-        let (line, column) = line_column(text, d.at.start);
+        let (line, column) = lines.place(d.at.start);
         json!({
             "code": d.what.code(),
             "message": d.what.to_string(),

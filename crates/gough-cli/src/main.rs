@@ -1,5 +1,6 @@
 //! `gough`: the dynamics of parallel robots from the command line.
 
+mod angles;
 mod ask;
 mod batch;
 mod columns;
@@ -57,6 +58,25 @@ enum Command {
     Schema(commands::schema::Arguments),
 }
 
+impl Command {
+    /// Options about the answer; code has none.
+    fn output(&self) -> Option<&output::Output> {
+        Some(match self {
+            Command::Robots(a) => &a.output,
+            Command::Check(a) => &a.output,
+            Command::Kinematics(a) => &a.output,
+            Command::Singularities(a) => &a.output,
+            Command::Map(a) => &a.output,
+            Command::Idm(a) => &a.question.output,
+            Command::Ddm(a) => &a.question.output,
+            Command::Codegen(_) => return None,
+            Command::Simulate(a) => &a.output,
+            Command::Frequencies(a) => &a.output,
+            Command::Schema(a) => &a.output,
+        })
+    }
+}
+
 fn main() -> ExitCode {
     if let Err(missing) = processor_is_new_enough() {
         eprintln!(
@@ -70,6 +90,7 @@ fn main() -> ExitCode {
         Err(e) => return misread(&e),
     };
     let answers;
+    angles::show_degrees(command.output().is_some_and(|output| output.degrees));
     let (done, output) = match &command {
         Command::Robots(a) => (commands::robots::run(a), &a.output),
         Command::Check(a) => (commands::check::run(a), &a.output),

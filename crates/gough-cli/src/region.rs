@@ -1,5 +1,6 @@
 //! `--region` and the pose that fixes the other coordinates.
 
+use crate::angles;
 use crate::ask::{Assigned, assignments, hint};
 use crate::failure::Failure;
 use gough::Robot;
@@ -74,16 +75,22 @@ pub fn large(areas: &[f64]) -> usize {
     areas.iter().take(8).take_while(|a| **a >= 1e-3 * whole).count()
 }
 
+/// A coordinate as it is shown.
+pub fn shown(c: Coordinate, x: f64) -> f64 {
+    if c.is_angle() { angles::shown(x) } else { x }
+}
+
 /// The label of its axis.
 pub fn axis_label(robot: &Robot, c: Coordinate) -> String {
     let name = name(robot, c);
-    format!("{name} ({})", if c.is_angle() { "rad" } else { "m" })
+    format!("{name} ({})", if c.is_angle() { angles::unit() } else { "m" })
 }
 
 /// The coordinates that do not change, in words.
 pub fn fixed_text(robot: &Robot, region: &Region) -> String {
     let fixed = region.fixed(robot.model());
     let one = |(c, x): &(Coordinate, f64)| {
+        let x = shown(*c, *x);
         format!("{} = {x:.6}", axis_label(robot, *c).replace(" (", " [").replace(')', "]"))
     };
     fixed.iter().map(one).collect::<Vec<_>>().join(", ")

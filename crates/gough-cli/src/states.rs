@@ -1,10 +1,11 @@
 //! States files, and poses as text and JSON.
 
+use crate::angles;
 use crate::ask::{Assigned, Part, check_parts, hint, joints_of, pose_of, rotation};
 use crate::columns;
 use crate::failure::Failure;
 use crate::inputs;
-use gough::description::{Coordinate, Coordinates};
+use gough::description::{Coordinate, Coordinates, LeftOut};
 use gough::kinematics::platform::{coordinates, home_pose, pose_with};
 use gough::model::{CoordId, Model, Topology};
 use gough::spatial::orientation::wrap;
@@ -12,11 +13,24 @@ use gough::spatial::{Mat3, Pose, Rotation, vec3};
 use serde_json::{Value, json};
 use std::path::Path;
 
-/// `{"p": [..], "R": [[..], ..]}`.
-pub fn pose_json(pose: &Pose<f64>) -> Value {
+/// `{"p": [..], "R": [[..], ..]}`, and `phi` of a planar platform.
+pub fn pose_json(model: &Model<f64>, pose: &Pose<f64>) -> Value {
     let m = &pose.R.0;
     let row = |i: usize| json!([m[(i, 0)], m[(i, 1)], m[(i, 2)]]);
-    json!({ "p": [pose.p.x, pose.p.y, pose.p.z], "R": [row(0), row(1), row(2)] })
+    let mut value = json!({ "p": [pose.p.x, pose.p.y, pose.p.z], "R": [row(0), row(1), row(2)] });
+    if model.topology().platform.coordinates == Coordinates::Planar {
+        value["phi"] = json!(coordinates(pose)[Coordinate::Rz.index()]);
+    }
+    value
+}
+
+/// What an answer leaves out, one line each.
+pub fn left_out_text(list: &[LeftOut]) -> String {
+    let one = |l: &LeftOut| {
+        let of = if l.of.is_empty() { String::new() } else { format!(" ({})", l.of.join(", ")) };
+        format!("left out: {}{of}\n", l.why)
+    };
+    list.iter().map(one).collect()
 }
 
 /// The platform coordinates of a pose, by name.
@@ -26,13 +40,16 @@ pub fn pose_text(model: &Model<f64>, pose: &Pose<f64>) -> String {
     let planar = platform.independent.iter().filter(|c| c.is_angle()).count() == 1;
     let names = ["x", "y", "z", "roll", "pitch", if planar { "phi" } else { "yaw" }];
     let shown = platform.independent.iter().chain(&platform.dependent);
-    let value = |c: Coordinate| number(all[c.index()], if c.is_angle() { 1.0 } else { model.size() });
+    let value = |c: Coordinate| {
+        let x = all[c.index()];
+        if c.is_angle() { number(angles::shown(x), 1.0) } else { number(x, model.size()) }
+    };
     shown.map(|c| format!("{} = {}", names[c.index()], value(*c).trim())).collect::<Vec<_>>().join("  ")
 }
 
 /// A joint coordinate, aligned.
 pub fn joint_text(model: &Model<f64>, c: CoordId, q: f64) -> String {
-    number(q, if model.topology().coords[c].slides { model.size() } else { 1.0 })
+    if model.topology().coords[c].slides { number(q, model.size()) } else { number(angles::shown(q), 1.0) }
 }
 
 /// Nine digits, aligned; what is only rounding beside `scale`, a radian or the size of the robot, is zero.
@@ -98,6 +115,16 @@ pub fn stream<'a>(model: &'a Model<f64>, path: &Path) -> Result<States<'a>, Fail
         return Err(bad("no states".to_owned()));
     }
     Ok(Box::new(states))
+}
+
+/// How many states a file has, without looking at what they say.
+pub fn count(path: &Path) -> Option<usize> {
+    let lines = Lines::new(inputs::open(path).ok()?);
+    match path.extension().and_then(std::ffi::OsStr::to_str) {
+        Some("csv") => lines.filter(|l| !matches!(l, Ok((_, text)) if text.starts_with('#'))).count().checked_sub(1),
+        Some("jsonl" | "ndjson") => Some(lines.count()),
+        _ => read_json(inputs::read_limited(path, LARGEST).ok()?.trim_start_matches('\u{feff}')).ok().map(|l| l.len()),
+    }
 }
 
 /// Lines of a file with their numbers, those without content left out. The first that cannot be read is the last.

@@ -8,6 +8,7 @@ use crate::output::Output;
 use clap::Args;
 use gough::Robot;
 use gough::analysis::mobility::{self, Counts, LegCount, Motions};
+use gough::analysis::singularity::{Kind, Singularity, singularities};
 use gough::model::{CoordKind, JointKind, LegId, Method, Node, Topology};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
@@ -53,7 +54,9 @@ fn answer(robot: &Robot) -> Value {
         })).collect::<Vec<_>>(),
         "active": t.active_names(),
         "passive": t.passive_names(),
-        "platform": coordinates(t),
+        "platform": t.platform.independent.iter().map(|c| coordinate(t, *c)).collect::<Vec<_>>(),
+        "follows": t.platform.dependent.iter().map(|c| coordinate(t, *c)).collect::<Vec<_>>(),
+        "point_on": t.platform.tool.map(|b| &t.bodies[b].name),
         "given": t.plan.given.iter().map(|c| &t.coords[*c].name).collect::<Vec<_>>(),
         "rows": mobility.rows,
         "rank": mobility.rank,
@@ -64,9 +67,12 @@ fn answer(robot: &Robot) -> Value {
         "working_mode": robot.mode().name(t),
         "parameters": model.parameters().iter().map(|p| json!({ "name": p.name, "value": p.value })).collect::<Vec<_>>(),
         "home": {
-            "pose": crate::states::pose_json(home.pose()),
+            "pose": crate::states::pose_json(model, home.pose()),
             "active": { "q": home.joints(model, &t.active) },
             "passive": { "q": home.joints(model, &t.passive) },
+            "singularities": home_singularities(robot).iter().map(|(kind, leg, singular)| {
+                json!({ "kind": kind.word(), "leg": leg, "singular": singular })
+            }).collect::<Vec<_>>(),
         },
         "faults": [],
         "remarks": faults_json(robot.text(), robot.remarks()),
@@ -119,6 +125,7 @@ fn text(robot: &Robot, colour: bool) -> String {
     row("home", crate::states::pose_text(model, robot.home().pose()));
     out.push('\n');
     out.push_str(&draw(robot, robot.home()));
+    out.push_str(&home_text(robot));
     if !robot.remarks().is_empty() {
         out.push('\n');
         out.push_str(&render(robot.name(), robot.text(), robot.remarks(), colour));
@@ -215,11 +222,38 @@ fn names(list: &[&str]) -> String {
     if list.is_empty() { "none".to_owned() } else { list.iter().map(|n| format!("q{n}")).collect::<Vec<_>>().join(" ") }
 }
 
-fn coordinates(t: &Topology) -> Vec<String> {
+/// The name of a coordinate of the platform.
+fn coordinate(t: &Topology, c: gough::description::Coordinate) -> &'static str {
     let yaw = if t.platform.coordinates == gough::description::Coordinates::Planar { "phi" } else { "rz" };
-    let word = |c: &gough::description::Coordinate| ["x", "y", "z", "rx", "ry", yaw][c.index()].to_owned();
-    let mut list: Vec<String> = t.platform.independent.iter().map(word).collect();
-    list.extend(t.platform.dependent.iter().map(|c| format!("{} (follows)", word(c))));
+    ["x", "y", "z", "rx", "ry", yaw][c.index()]
+}
+
+/// Singularities at home, or so near to it that answers around home are poor: kind, leg, and whether home is singular.
+fn home_singularities(robot: &Robot) -> Vec<(Kind, Option<String>, bool)> {
+    if robot.model().topology().active.len() < robot.mobility().degrees {
+        return Vec::new(); // the drives do not hold such a robot anywhere
+    }
+    let report = singularities(robot.model(), robot.home());
+    let poor = |s: &&Singularity| s.singular || s.sigma < NEAR;
+    report.list.iter().filter(poor).map(|s| (s.kind, s.leg.clone(), s.singular)).collect()
+}
+
+/// Below this singular value a posture is called near a singularity.
+const NEAR: f64 = 1e-3;
+
+/// The words for them.
+fn home_text(robot: &Robot) -> String {
+    let one = |(kind, leg, singular): &(Kind, Option<String>, bool)| {
+        let leg = leg.as_ref().map_or_else(String::new, |l| format!(" of leg {l}"));
+        let near = if *singular { "is singular" } else { "is near a singularity" };
+        format!("home {near}: {}{leg}; give another `home` if answers around it are needed\n", kind.title())
+    };
+    home_singularities(robot).iter().map(one).collect()
+}
+
+fn coordinates(t: &Topology) -> Vec<String> {
+    let mut list: Vec<String> = t.platform.independent.iter().map(|c| coordinate(t, *c).to_owned()).collect();
+    list.extend(t.platform.dependent.iter().map(|c| format!("{} (follows)", coordinate(t, *c))));
     if let Some(tool) = t.platform.tool {
         list.push(format!("of a point on {}", t.bodies[tool].name));
     }

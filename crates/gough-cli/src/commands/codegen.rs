@@ -5,11 +5,13 @@ use crate::commands::frequencies::Drives;
 use crate::commands::singularities::one_mode;
 use crate::failure::Failure;
 use crate::output::{Files, Output, spares};
+use crate::states::left_out_text;
 use clap::Args;
 use gough::Robot;
 use gough::codegen::{
     Coordinates, Count, Generated, Language, ModelKind, Options, Solve, Symbolic, generate, published,
 };
+use gough::description::{Concern, LeftOut};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -63,7 +65,7 @@ pub struct Arguments {
 impl Arguments {
     /// Where the answer about the files goes; the files themselves go to the folder.
     pub fn answers(&self) -> Output {
-        Output { json: self.json, output: None }
+        Output { json: self.json, output: None, degrees: false }
     }
 }
 
@@ -128,6 +130,12 @@ fn written(folder: &Path, code: &Generated, robot: &Path) -> Result<Files, Failu
     Ok(files)
 }
 
+/// What the model leaves out of the robot file; geometry and matrices leave out nothing.
+fn left_out(robot: &Robot, options: &Options) -> Vec<LeftOut> {
+    let moves = matches!(options.model, ModelKind::Idm | ModelKind::Ddm);
+    if moves { robot.model().description().left_out(Concern::RigidMotion) } else { Vec::new() }
+}
+
 fn operations(count: &Count) -> Value {
     json!({ "add": count.add, "mul": count.mul, "sqrt": count.sqrt, "trig": count.trig })
 }
@@ -157,6 +165,7 @@ fn document(robot: &Robot, arguments: &Arguments, options: &Options, code: &Gene
         "function": code.function,
         "operations": operations(&code.count),
         "variables": code.count.variables,
+        "left_out": left_out(robot, options),
         "files": paths(arguments, code),
         "working_mode": code.mode,
         "inputs": code.inputs.iter().map(group).collect::<Vec<_>>(),
@@ -216,5 +225,6 @@ fn text(robot: &Robot, arguments: &Arguments, options: &Options, code: &Generate
     for path in paths(arguments, code) {
         let _ = writeln!(out, "{path}");
     }
+    out += &left_out_text(&left_out(robot, options));
     out
 }

@@ -9,10 +9,11 @@ use crate::commands::trajectory::{self, Along};
 use crate::failure::{Failure, error_json};
 use crate::loads;
 use crate::output::Output;
-use crate::states::{self, State, component_names, joint_text, pose_json, pose_text};
+use crate::states::{self, State, component_names, joint_text, left_out_text, pose_json, pose_text};
 use clap::Args;
 use gough::Robot;
 use gough::analysis::singularity::singularities;
+use gough::description::Concern;
 use gough::dynamics::{
     Conditions, Derivatives, InverseDynamics, Reactions, RobotModel, Share, Sign, active_model, direct_derivatives,
     direct_dynamics_under, inverse_derivatives, inverse_dynamics_under, joint_reactions, platform_model,
@@ -396,6 +397,7 @@ fn answer_all(
     let model = robot.model();
     let t = model.topology();
     let mode = one_mode(robot, question.mode.as_deref())?;
+    let left_out = model.description().left_out(Concern::RigidMotion);
     if let Some(pose) = &question.pose {
         let twist = optional(robot, question.twist.as_deref(), "--twist")?;
         let given = question.joints.as_deref().map_or(Ok(Vec::new()), |text| open_values(robot, text, "--joints"))?;
@@ -404,7 +406,10 @@ fn answer_all(
         document["robot"] = json!(t.name);
         document["active_joints"] = json!(t.active_names());
         document["passive_joints"] = json!(t.passive_names());
-        return question.output.give(|| document, || text);
+        document["left_out"] = json!(left_out);
+        let home = ask::from_home(model, pose)?;
+        ask::add_home(&home, &mut document);
+        return question.output.give(|| document, || text + &ask::home_text(&home) + &left_out_text(&left_out));
     }
     let Some(path) = &question.states else {
         return Err(Failure::Usage("give --pose or --states".to_owned()));
@@ -413,8 +418,10 @@ fn answer_all(
         "robot": t.name,
         "active_joints": t.active_names(),
         "passive_joints": t.passive_names(),
+        "left_out": left_out,
     });
-    let frame = batch::Frame { head, heading: String::new(), notes: &|_| String::new() };
+    let notes = |_| left_out_text(&left_out);
+    let frame = batch::Frame { head, heading: String::new(), notes: &notes, total: &|| states::count(path) };
     let answer = |i: usize, state: Result<State, String>| {
         let found = state.map_err(|reason| SolveError::NotAPose { reason }).and_then(|s| one(&s, &mode));
         match found {
@@ -444,7 +451,7 @@ fn efforts_json(robot: &Robot, posture: &Posture, found: &InverseDynamics) -> Va
         })
     };
     json!({
-        "pose": pose_json(posture.pose()),
+        "pose": pose_json(robot.model(), posture.pose()),
         "active": part(&t.active),
         "passive": part(&t.passive),
         "efforts": found.efforts,
@@ -604,7 +611,7 @@ fn accelerations_json(robot: &Robot, posture: &Posture, acceleration: &[f64], mo
     let t = robot.model().topology();
     let accels = |coords: &[CoordId]| coords.iter().map(|c| motion.accels[*c]).collect::<Vec<_>>();
     json!({
-        "pose": pose_json(posture.pose()),
+        "pose": pose_json(robot.model(), posture.pose()),
         "acceleration": acceleration,
         "active_qdd": accels(&t.active),
         "passive_qdd": accels(&t.passive),

@@ -4,9 +4,10 @@ use crate::ask::{self, Subject};
 use crate::commands::singularities::one_mode;
 use crate::failure::Failure;
 use crate::output::Output;
-use crate::states::{pose_json, pose_text};
+use crate::states::{left_out_text, pose_json, pose_text};
 use clap::{Args, ValueEnum};
 use gough::Robot;
+use gough::description::Concern;
 use gough::elastodynamics::plan::Place;
 use gough::elastodynamics::{Actuators, Frequency, Reduced, Sensitivity, Shares, Vibration};
 use gough::kinematics::{Posture, inverse};
@@ -105,7 +106,13 @@ fn answer(robot: &Robot, arguments: &Arguments) -> Result<(), Failure> {
     v.take_posture(&posture)?;
     let count = count(&arguments.count, v.modes())?;
     let found = find(&mut v, &posture, count, arguments)?;
-    arguments.output.give(|| document(robot, &posture, arguments, &found), || text(robot, &posture, arguments, &found))
+    let home = arguments.pose.as_deref().map_or(Ok(Vec::new()), |p| ask::from_home(model, p))?;
+    let told = || {
+        let mut answer = document(robot, &posture, arguments, &found);
+        ask::add_home(&home, &mut answer);
+        answer
+    };
+    arguments.output.give(told, || text(robot, &posture, arguments, &found) + &ask::home_text(&home))
 }
 
 fn count(text: &str, all: usize) -> Result<usize, Failure> {
@@ -179,7 +186,8 @@ fn document(robot: &Robot, posture: &Posture, arguments: &Arguments, found: &Fou
         .collect();
     let mut value = json!({
         "robot": t.name,
-        "pose": pose_json(posture.pose()),
+        "left_out": robot.model().description().left_out(Concern::Vibration),
+        "pose": pose_json(robot.model(), posture.pose()),
         "working_mode": posture.mode().name(t),
         "method": "full",
         "actuators": arguments.actuators.word(),
@@ -240,7 +248,7 @@ fn text(robot: &Robot, posture: &Posture, arguments: &Arguments, found: &Found) 
     for (k, shape) in found.shapes.iter().enumerate() {
         shape_text(robot, &mut out, k, found.frequencies[k].hz, shape);
     }
-    out
+    out + &left_out_text(&model.description().left_out(Concern::Vibration))
 }
 
 /// Number and frequency, where the elastic energy is by kind and body, and where the kinetic energy is.

@@ -1,5 +1,6 @@
 //! `gough kinematics`.
 
+use crate::angles;
 use crate::ask::{self, Modes, Subject};
 use crate::batch::{self, Answer, Frame};
 use crate::commands::motion::{self, Asked};
@@ -10,8 +11,8 @@ use clap::Args;
 use gough::Robot;
 use gough::kinematics::motion::{Motion, move_from};
 use gough::kinematics::{
-    Assemblies, JointPosition, MOST_POSTURES, Positions, Posture, SolveError, WorkingMode, assemblies, inverse_given,
-    inverse_in, joint_value, lists_all_modes, postures, working_modes_given,
+    Assemblies, MOST_POSTURES, Posture, SolveError, WorkingMode, assemblies, inverse_given, lists_all_modes, postures,
+    working_modes_given,
 };
 use gough::model::{CoordId, Model, Topology};
 use gough::spatial::Pose;
@@ -48,9 +49,15 @@ pub struct Arguments {
     /// --twist, --acceleration, --matrices and --states, and for --joints every place of the platform once, in the file's mode where it has it there
     #[arg(long, value_name = "MODE", allow_hyphen_values = true)]
     mode: Option<String>,
+    /// How many working modes the text shows, the file's first, or `all`; as many as fit a screen unless given
+    #[arg(long, value_name = "NUMBER", requires = "pose", conflicts_with_all = ["states", "twist", "acceleration", "matrices", "json"])]
+    modes: Option<String>,
     #[command(flatten)]
     pub output: Output,
 }
+
+/// Working modes that fit a screen.
+const SCREEN: usize = 12;
 
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     if let Some(states) = &arguments.states {
@@ -67,8 +74,9 @@ fn answer(robot: &Robot, arguments: &Arguments) -> Result<(), Failure> {
     }
     let joints = arguments.joints.as_deref().map(|j| ask::joints(robot.model(), j)).transpose()?;
     match (&arguments.pose, joints) {
-        (Some(pose), given) => {
-            let pose = ask::pose(robot.model(), pose)?;
+        (Some(text), given) => {
+            let pose = ask::pose(robot.model(), text)?;
+            let home = ask::from_home(robot.model(), text)?;
             if arguments.twist.is_some() || arguments.acceleration.is_some() || arguments.matrices {
                 let asked = Asked {
                     twist: arguments.twist.as_deref().map(|t| motion::components(robot, t, "--twist")).transpose()?,
@@ -79,9 +87,16 @@ fn answer(robot: &Robot, arguments: &Arguments) -> Result<(), Failure> {
                         .transpose()?,
                     matrices: arguments.matrices,
                 };
-                return motion::answer(robot, &pose, modes, &given.unwrap_or_default(), &asked, &arguments.output);
+                return motion::answer(
+                    robot,
+                    (&pose, &home),
+                    modes,
+                    &given.unwrap_or_default(),
+                    &asked,
+                    &arguments.output,
+                );
             }
-            from_pose(robot, &pose, modes, &given.unwrap_or_default(), &arguments.output)
+            from_pose(robot, (&pose, &home), modes, &given.unwrap_or_default(), arguments)
         }
         (None, Some(joints)) => from_joints(robot, &joints, modes, &arguments.output),
         (None, None) => Err(Failure::Usage("give --pose, --joints or --states".to_owned())),
@@ -91,29 +106,40 @@ fn answer(robot: &Robot, arguments: &Arguments) -> Result<(), Failure> {
 /// Inverse geometry of one pose.
 fn from_pose(
     robot: &Robot,
-    pose: &Pose<f64>,
+    (pose, home): (&Pose<f64>, &[(&'static str, f64)]),
     modes: Option<Modes>,
     given: &[(CoordId, f64)],
-    output: &Output,
+    arguments: &Arguments,
 ) -> Result<(), Failure> {
     let model = robot.model();
     let t = model.topology();
     check_open(t, given)?;
-    let found = match modes.unwrap_or(Modes::All) {
+    let shown = match arguments.modes.as_deref() {
+        None => SCREEN,
+        Some("all") => usize::MAX,
+        Some(n) => n
+            .parse()
+            .ok()
+            .filter(|n| *n > 0)
+            .ok_or_else(|| Failure::Usage(format!("--modes takes a number above zero, or `all`, not `{n}`")))?,
+    };
+    let mut found = match modes.unwrap_or(Modes::All) {
         Modes::One(mode) => vec![inverse_given(model, pose, &mode, given).map_err(|e| in_mode(robot, e))?],
         Modes::All => working_modes_given(model, pose, given)?,
     };
+    found.sort_by_key(|p| p.mode() != robot.mode());
     let assumed = ask::assumed(model, given);
     let document = || {
         let mut answer = modes_json(robot, pose, &found);
         add_assumed(t, &assumed, &mut answer);
+        ask::add_home(home, &mut answer);
         answer
     };
     let notes = || {
         let note = |(c, q): &(CoordId, f64)| format!("{} assumed: {NOT_GIVEN}\n", assignment(model, *c, *q));
         assumed.iter().map(note).collect::<String>()
     };
-    output.give(document, || modes_text(robot, pose, &found) + &notes())
+    arguments.output.give(document, || modes_text(robot, pose, &found, shown) + &notes() + &ask::home_text(home))
 }
 
 /// Joints given beside a pose must be ones that it leaves open.
@@ -152,26 +178,40 @@ fn modes_json(robot: &Robot, pose: &Pose<f64>, found: &[Posture]) -> Value {
             "residual": gap_m.max(gap_rad),
         });
         if !t.platform.dependent.is_empty() {
-            mode["pose"] = pose_json(p.pose());
+            mode["pose"] = pose_json(model, p.pose());
         }
         mode
     };
+    let first = found.first().map(|p| state_json(model, p, None)).unwrap_or_default();
     json!({
         "robot": t.name,
-        "pose": pose_json(found.first().map_or(pose, Posture::pose)),
+        "pose": pose_json(model, found.first().map_or(pose, Posture::pose)),
         "active_joints": active,
         "passive_joints": passive,
+        "active": first["active"],
+        "passive": first["passive"],
+        "working_mode": first["working_mode"],
+        "residual": first["residual"],
         "working_modes": found.iter().map(mode).collect::<Vec<_>>(),
         "complete": lists_all_modes(model, found.len()),
     })
 }
 
-fn modes_text(robot: &Robot, pose: &Pose<f64>, found: &[Posture]) -> String {
+fn modes_text(robot: &Robot, pose: &Pose<f64>, all: &[Posture], most: usize) -> String {
     let model = robot.model();
     let t = model.topology();
-    let mut out = format!("{} at {}\n", t.name, pose_text(model, found.first().map_or(pose, Posture::pose)));
-    let n = found.len();
+    let mut out = format!("{} at {}\n", t.name, pose_text(model, all.first().map_or(pose, Posture::pose)));
+    let n = all.len();
     let _ = writeln!(out, "{n} working mode{}; the file's is {}", if n == 1 { "" } else { "s" }, robot.mode().name(t));
+    let found = &all[..n.min(most)];
+    if n > found.len() {
+        let _ = writeln!(out, "the first {} are shown; --modes all shows the rest", found.len());
+    }
+    if found.iter().any(|p| p.mode().name(t).contains(|c: char| c.is_ascii_digit())) {
+        out.push_str(
+            "a leg without closed form is named by its sign and a number, counted by its first active joint\n",
+        );
+    }
     let width = found.iter().map(|p| p.mode().name(t).len()).max().unwrap_or(0).max(4);
     if !t.platform.dependent.is_empty() {
         out.push_str("coordinates that follow were found by search: there may be more\n\n");
@@ -179,7 +219,7 @@ fn modes_text(robot: &Robot, pose: &Pose<f64>, found: &[Posture]) -> String {
             let _ = writeln!(out, "        {:width$} {}", p.mode().name(t), pose_text(model, p.pose()));
         }
     }
-    if found.len() >= MOST_POSTURES {
+    if n >= MOST_POSTURES {
         let _ = writeln!(out, "the list ends at {MOST_POSTURES}: there are more");
     }
     for (title, coords) in [("active", &t.active), ("passive", &t.passive)] {
@@ -194,7 +234,13 @@ fn modes_text(robot: &Robot, pose: &Pose<f64>, found: &[Posture]) -> String {
         }
     }
     let worst = found.iter().map(|p| p.gap(model)).fold((0.0_f64, 0.0_f64), |a, b| (a.0.max(b.0), a.1.max(b.1)));
-    let _ = writeln!(out, "\nloops closed to {:.1e} m and {:.1e} rad; angles in rad, lengths in m", worst.0, worst.1);
+    let _ = writeln!(
+        out,
+        "\nloops closed to {:.1e} m and {:.1e} rad; angles in {}, lengths in m",
+        worst.0,
+        worst.1,
+        angles::unit()
+    );
     out
 }
 
@@ -260,7 +306,7 @@ fn assemblies_json(robot: &Robot, active: &[f64], found: &Assemblies) -> Value {
     let one = |p: &Posture| {
         let (gap_m, gap_rad) = p.gap(model);
         json!({
-            "pose": pose_json(p.pose()),
+            "pose": pose_json(model, p.pose()),
             "passive": { "q": p.joints(model, &t.passive) },
             "residual": gap_m.max(gap_rad),
             "working_mode": p.mode().name(t),
@@ -311,24 +357,19 @@ fn many(robot: &Robot, modes: Option<Modes>, path: &std::path::Path, output: &Ou
         }
     };
     let rest = vec![0.0; t.platform.independent.len()];
-    let solve = |state: &State| -> Result<(Positions<f64>, Option<Motion<f64>>), SolveError> {
-        let mut pos = Positions::new(model);
-        for (c, near) in t.plan.given.iter().zip(&model.numbers().given) {
-            let given = state.given.iter().find(|(g, _)| g == c).map_or(*near, |(_, q)| *q);
-            pos.joints[*c] = JointPosition::of(given);
-        }
-        inverse_in(model, &state.pose, &mode, &mut pos)?;
+    let solve = |state: &State| -> Result<(Posture, Option<Motion<f64>>), SolveError> {
+        let posture = inverse_given(model, &state.pose, &mode, &state.given)?;
         if state.twist.is_none() && state.acceleration.is_none() {
-            return Ok((pos, None));
+            return Ok((posture, None));
         }
-        let mut motion = Motion::new(model);
+        let (mut pos, mut motion) = (posture.positions().clone(), Motion::new(model));
         let (twist, acceleration) =
             (state.twist.as_ref().unwrap_or(&rest), state.acceleration.as_ref().unwrap_or(&rest));
         move_from(model, twist, acceleration, &mut pos, &mut motion)?;
         if !motion.rates.iter().chain(motion.accels.iter()).all(|(_, x)| x.is_finite()) {
             return Err(SolveError::not_finite());
         }
-        Ok((pos, Some(motion)))
+        Ok((posture, Some(motion)))
     };
     let taken = AtomicUsize::new(0);
     let answer = |i: usize, state: Result<State, String>| {
@@ -336,14 +377,14 @@ fn many(robot: &Robot, modes: Option<Modes>, path: &std::path::Path, output: &Ou
         let found = state.and_then(|state| Ok((solve(&state)?, ask::assumed(model, &state.given))));
         let (refused, misuse) = (found.is_err(), found.as_ref().is_err_and(SolveError::is_misuse));
         let text = match &found {
-            Ok(((pos, motion), assumed)) => {
+            Ok(((posture, motion), assumed)) => {
                 taken.fetch_add(usize::from(!assumed.is_empty()), Ordering::Relaxed);
                 if output.json {
-                    let mut answer = state_json(model, &mode, pos, motion.as_ref());
+                    let mut answer = state_json(model, posture, motion.as_ref());
                     add_assumed(t, assumed, &mut answer);
                     answer.to_string()
                 } else {
-                    state_row(model, i, pos)
+                    state_row(model, i, posture)
                 }
             }
             Err(e) if output.json => error_json(e.kind(), &e.to_string()).to_string(),
@@ -356,6 +397,7 @@ fn many(robot: &Robot, modes: Option<Modes>, path: &std::path::Path, output: &Ou
     let frame = Frame {
         head: json!({ "robot": t.name, "active_joints": active, "passive_joints": passive }),
         heading: format!("{} in working mode {}\n\n{:>6}{heads}\n", t.name, mode.name(t), "state"),
+        total: &|| states::count(path),
         notes: &|count| {
             let taken = taken.load(Ordering::Relaxed);
             let note = |(c, q): &(CoordId, f64)| {
@@ -373,26 +415,28 @@ fn shown(t: &Topology) -> impl Iterator<Item = CoordId> {
 }
 
 /// One state of a list, as JSON.
-fn state_json(model: &Model<f64>, mode: &WorkingMode, pos: &Positions<f64>, motion: Option<&Motion<f64>>) -> Value {
+fn state_json(model: &Model<f64>, posture: &Posture, motion: Option<&Motion<f64>>) -> Value {
     let t = model.topology();
     let part = |coords: &[CoordId]| {
-        let mut part = json!({ "q": coords.iter().map(|c| joint_value(model, pos, *c)).collect::<Vec<_>>() });
+        let mut part = json!({ "q": posture.joints(model, coords) });
         if let Some(motion) = motion {
             part["qd"] = coords.iter().map(|c| motion.rates[*c]).collect();
             part["qdd"] = coords.iter().map(|c| motion.accels[*c]).collect();
         }
         part
     };
+    let (gap_m, gap_rad) = posture.gap(model);
     json!({
-        "pose": pose_json(&pos.X_WE),
+        "pose": pose_json(model, posture.pose()),
         "active": part(&t.active),
         "passive": part(&t.passive),
-        "working_mode": mode.name(t),
+        "working_mode": posture.mode().name(t),
+        "residual": gap_m.max(gap_rad),
     })
 }
 
 /// One state of a list, as a line of text.
-fn state_row(model: &Model<f64>, i: usize, pos: &Positions<f64>) -> String {
-    let value = |c: CoordId| format!(" {}", joint_text(model, c, joint_value(model, pos, c)));
+fn state_row(model: &Model<f64>, i: usize, posture: &Posture) -> String {
+    let value = |c: CoordId| format!(" {}", joint_text(model, c, posture.joints(model, &[c])[0]));
     format!("{:>6}{}\n", i + 1, shown(model.topology()).map(value).collect::<String>())
 }

@@ -9,16 +9,35 @@ use crate::interrupt;
 use crate::output::{Files, Output, spares};
 use crate::plot::{self, Axis, Chart, Field, Picture, Scale, Series, Style};
 use crate::region;
-use clap::Args;
+use crate::states::left_out_text;
+use clap::{Args, ValueEnum};
 use gough::Robot;
 use gough::analysis::map::{Map, QUANTITIES, Quantity, drive_stiffness, frequency_number, map};
 use gough::analysis::{FrequencyOf, Region};
+use gough::description::{Concern, LeftOut};
 use gough::elastodynamics::Vibration;
 use gough::kinematics::WorkingMode;
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 use std::io::IsTerminal as _;
 use std::path::{Path, PathBuf};
+
+/// From values to colours.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum MapScale {
+    Linear,
+    /// Values that are not positive stay without a colour
+    Log,
+}
+
+impl MapScale {
+    fn of(self) -> Scale {
+        match self {
+            MapScale::Linear => Scale::Linear,
+            MapScale::Log => Scale::Log,
+        }
+    }
+}
 
 #[derive(Args)]
 pub struct Arguments {
@@ -43,9 +62,9 @@ pub struct Arguments {
     /// Wrench on the platform for `effort`: fx=10,fy=0,mz=1; what is left out is zero
     #[arg(long, value_name = "COMPONENTS", allow_hyphen_values = true)]
     wrench: Option<String>,
-    /// What the drives do while a natural frequency is mapped
-    #[arg(long, value_name = "WHAT", default_value = "elastic")]
-    actuators: Drives,
+    /// What the drives do while a natural frequency is mapped; elastic unless given
+    #[arg(long, value_name = "WHAT")]
+    actuators: Option<Drives>,
     /// Follow the mode that is f1, f2, .. at the first node by its shape, over areas too (curves do unless --by-order)
     #[arg(long, conflicts_with = "by_order")]
     follow: bool,
@@ -55,6 +74,9 @@ pub struct Arguments {
     /// Draw it: FILE.svg or FILE.png (a curve over one coordinate, colours over two)
     #[arg(long, value_name = "FILE")]
     plot: Option<PathBuf>,
+    /// Colours, or the axis of a curve: equal differences or equal factors look equal
+    #[arg(long, value_enum, requires = "plot")]
+    scale: Option<MapScale>,
     /// Write a table: FILE.csv
     #[arg(long, value_name = "FILE")]
     csv: Option<PathBuf>,
@@ -79,6 +101,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
 fn answer_for(robot: &Robot, arguments: &Arguments) -> Result<(), Failure> {
     let mode = one_mode(robot, arguments.mode.as_deref())?;
     let region = region::region(robot, &arguments.region, arguments.pose.as_deref())?;
+    check_options(arguments)?;
     if arguments.stiffness.is_some_and(|k| !(k > 0.0 && k.is_finite())) {
         return Err(Failure::Usage("--stiffness: give a positive number".to_owned()));
     }
@@ -87,7 +110,11 @@ fn answer_for(robot: &Robot, arguments: &Arguments) -> Result<(), Failure> {
     let mut quantity =
         Quantity::named(&arguments.quantity, stiffness, wrench).map_err(|e| Failure::Usage(e.to_string()))?;
     if let Quantity::Frequency(of) = &mut quantity {
-        *of = FrequencyOf { actuators: arguments.actuators.of(), followed: follows(&region, arguments), ..*of };
+        *of = FrequencyOf {
+            actuators: arguments.actuators.unwrap_or(Drives::Elastic).of(),
+            followed: follows(&region, arguments),
+            ..*of
+        };
         let v = Vibration::new(robot.model(), robot.home(), of.actuators)?;
         if of.number > v.modes() {
             let most = v.modes();
@@ -122,6 +149,24 @@ fn answer_for(robot: &Robot, arguments: &Arguments) -> Result<(), Failure> {
     if refused == found.values.len() {
         eprintln!("no: no node of the region has an answer in this working mode");
         return Err(Failure::Silent(1));
+    }
+    Ok(())
+}
+
+/// Options that this quantity would ignore are refused.
+fn check_options(arguments: &Arguments) -> Result<(), Failure> {
+    let quantity = arguments.quantity.as_str();
+    let frequency = frequency_number(quantity).is_some();
+    let named = matches!(quantity, "aspect" | "reachable");
+    for (given, goes, option, with) in [
+        (arguments.wrench.is_some(), quantity == "effort", "--wrench", "effort"),
+        (arguments.stiffness.is_some(), quantity == "stiffness", "--stiffness", "stiffness"),
+        (arguments.actuators.is_some(), frequency, "--actuators", "f1, f2, .."),
+        (arguments.scale.is_some(), !named, "--scale", "what has a value, not with names of areas"),
+    ] {
+        if given && !goes {
+            return Err(Failure::Usage(format!("{option} goes with --quantity {with}; leave it out of {quantity}")));
+        }
     }
     Ok(())
 }
@@ -241,6 +286,7 @@ fn answer(robot: &Robot, mode: &WorkingMode, region: &Region, arguments: &Argume
         "values": nested(region, &found.values, &mut Vec::new()),
         "refused": found.refused.iter().map(|(kind, n)| json!({ "kind": kind, "count": n })).collect::<Vec<_>>(),
         "complete": found.complete,
+        "left_out": left_out(robot, arguments),
     });
     if let Some(notes) = &found.frequencies {
         let lowest = notes.lowest.map(|(hz, node)| json!({ "frequency_hz": hz, "at": region.point(node) }));
@@ -255,6 +301,12 @@ fn answer(robot: &Robot, mode: &WorkingMode, region: &Region, arguments: &Argume
     value
 }
 
+/// What natural frequencies leave out; other quantities are geometry.
+fn left_out(robot: &Robot, arguments: &Arguments) -> Vec<LeftOut> {
+    let frequency = frequency_number(&arguments.quantity).is_some();
+    if frequency { robot.model().description().left_out(Concern::Vibration) } else { Vec::new() }
+}
+
 fn text(robot: &Robot, mode: &WorkingMode, region: &Region, arguments: &Arguments, found: &Map) -> String {
     let t = robot.model().topology();
     let mut out = format!("{} of {} in working mode {}", arguments.quantity, t.name, mode.name(t));
@@ -265,7 +317,10 @@ fn text(robot: &Robot, mode: &WorkingMode, region: &Region, arguments: &Argument
         .spans()
         .iter()
         .zip(names(robot, region))
-        .map(|(s, name)| format!("{name} {} .. {} in {}", s.low, s.high, s.count))
+        .map(|(s, name)| {
+            let [low, high] = [s.low, s.high].map(|x| region::shown(s.coordinate, x));
+            format!("{name} {low} .. {high} in {}", s.count)
+        })
         .collect();
     let _ = writeln!(out, "{}: {} of {} nodes answered", spans.join(", "), answered.len(), region.len());
     for (kind, count) in &found.refused {
@@ -275,7 +330,10 @@ fn text(robot: &Robot, mode: &WorkingMode, region: &Region, arguments: &Argument
     let at = |node: usize| {
         let point = region.point(node);
         let parts = region.spans().iter().zip(&point);
-        parts.map(|(s, x)| format!("{} = {x:.6}", region::name(robot, s.coordinate))).collect::<Vec<_>>().join(", ")
+        parts
+            .map(|(s, x)| format!("{} = {:.6}", region::name(robot, s.coordinate), region::shown(s.coordinate, *x)))
+            .collect::<Vec<_>>()
+            .join(", ")
     };
     if let Some(notes) = &found.frequencies {
         if let Some((hz, node)) = notes.lowest {
@@ -309,6 +367,7 @@ fn text(robot: &Robot, mode: &WorkingMode, region: &Region, arguments: &Argument
             let _ = writeln!(out, "{:<8} {mean:>14.6e} {unit}", "mean");
         }
     }
+    out += &left_out_text(&left_out(robot, arguments));
     if arguments.plot.is_none() && arguments.csv.is_none() {
         out.push_str("--plot FILE.svg draws it; --csv FILE and --json give the values\n");
     }
@@ -334,11 +393,19 @@ fn draw(
     let labels = names(robot, region);
     let [a, b] = match region.spans() {
         [a] => {
-            let points = a.values().into_iter().zip(found.values.iter().copied()).collect();
+            let shown = a.values().into_iter().map(|x| region::shown(a.coordinate, x));
+            let points = shown.zip(found.values.iter().copied()).collect();
             let y_label =
                 if unit.is_empty() { arguments.quantity.clone() } else { format!("{} ({unit})", arguments.quantity) };
             let series = vec![Series { name: String::new(), style: Style::nth(0), points }];
-            let chart = Chart { title, x_label: labels[0].clone(), y_label, y_log: false, series, notes };
+            let chart = Chart {
+                title,
+                x_label: labels[0].clone(),
+                y_label,
+                y_log: arguments.scale == Some(MapScale::Log),
+                series,
+                notes,
+            };
             return plot::line_chart(&chart, path);
         }
         [a, b, ..] => [a, b],
@@ -354,29 +421,33 @@ fn draw(
             Scale::Category(labels)
         }
         "reachable" => Scale::Category(vec!["reachable".to_owned()]),
-        _ => Scale::Linear,
+        _ => arguments.scale.unwrap_or(MapScale::Linear).of(),
     };
     let most = if let Scale::Category(labels) = &scale { labels.len() } else { 0 };
     let values = found.values.iter().map(|v| v.map(|x| if most > 0 { (x - 1.0).min(most as f64 - 1.0) } else { x }));
     let axis = |k: usize| Axis {
         label: labels[k].clone(),
-        low: region.spans()[k].low,
-        high: region.spans()[k].high,
+        low: region::shown(region.spans()[k].coordinate, region.spans()[k].low),
+        high: region::shown(region.spans()[k].coordinate, region.spans()[k].high),
         log: false,
     };
+    let field = Field {
+        name: arguments.quantity.clone(),
+        unit: unit.to_owned(),
+        xs: a.values().into_iter().map(|x| region::shown(a.coordinate, x)).collect(),
+        ys: b.values().into_iter().map(|y| region::shown(b.coordinate, y)).collect(),
+        values: values.collect(),
+        scale,
+    };
+    if field.beyond() > 0 {
+        notes.push(format!("{} values are beyond the ends of the colours", field.beyond()));
+    }
     let picture = Picture {
         title,
         x: axis(0),
         y: axis(1),
         equal: !a.coordinate.is_angle() && !b.coordinate.is_angle(),
-        field: Some(Field {
-            name: arguments.quantity.clone(),
-            unit: unit.to_owned(),
-            xs: a.values(),
-            ys: b.values(),
-            values: values.collect(),
-            scale,
-        }),
+        field: Some(field),
         curves: Vec::new(),
         notes,
     };

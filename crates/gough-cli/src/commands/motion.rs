@@ -1,5 +1,6 @@
 //! The differential part of `gough kinematics`: rates, accelerations and matrices.
 
+use crate::angles;
 use crate::ask::{self, Modes, assignments, hint};
 use crate::commands::kinematics::{add_assumed, check_open, in_mode};
 use crate::failure::Failure;
@@ -57,7 +58,7 @@ struct State {
 /// Rates, accelerations and matrices at a pose.
 pub fn answer(
     robot: &Robot,
-    pose: &Pose<f64>,
+    (pose, home): (&Pose<f64>, &[(&'static str, f64)]),
     modes: Option<Modes>,
     given: &[(CoordId, f64)],
     asked: &Asked,
@@ -76,13 +77,14 @@ pub fn answer(
     let told = || {
         let mut answer = document(robot, &states, asked);
         add_assumed(model.topology(), &assumed, &mut answer);
+        ask::add_home(home, &mut answer);
         answer
     };
     let notes = || {
         let name = |c: CoordId| &model.topology().coords[c].name;
         assumed.iter().map(|(c, q)| format!("q{} = {q} assumed: nothing gives it\n", name(*c))).collect::<String>()
     };
-    output.give(told, || text(robot, &states, asked) + &notes())
+    output.give(told, || text(robot, &states, asked) + &notes() + &ask::home_text(home))
 }
 
 fn state(robot: &Robot, posture: Posture, asked: &Asked) -> Result<State, Failure> {
@@ -195,15 +197,20 @@ fn document(robot: &Robot, states: &[State], asked: &Asked) -> Value {
         }
         entry
     };
+    let modes: Vec<Value> = states.iter().map(one).collect();
     json!({
         "robot": t.name,
-        "pose": pose_json(states[0].posture.pose()),
+        "pose": pose_json(model, states[0].posture.pose()),
+        "active": modes[0]["active"],
+        "passive": modes[0]["passive"],
+        "working_mode": modes[0]["name"],
+        "residual": modes[0]["residual"],
         "components": component_names(model),
         "twist": asked.twist,
         "acceleration": asked.acceleration,
         "active_joints": t.active_names(),
         "passive_joints": t.passive_names(),
-        "working_modes": states.iter().map(one).collect::<Vec<_>>(),
+        "working_modes": modes,
     })
 }
 
@@ -212,7 +219,10 @@ fn text(robot: &Robot, states: &[State], asked: &Asked) -> String {
     let t = model.topology();
     let names = component_names(model);
     let list = |x: &[f64]| {
-        let parts: Vec<String> = names.iter().zip(x).map(|(n, x)| format!("{n} = {x}")).collect();
+        let turns = |c: &gough::description::Coordinate| c.is_angle();
+        let kinds = t.platform.independent.iter().map(turns);
+        let shown = x.iter().zip(kinds).map(|(x, turns)| if turns { angles::shown(*x) } else { *x });
+        let parts: Vec<String> = names.iter().zip(shown).map(|(n, x)| format!("{n} = {x}")).collect();
         parts.join("  ")
     };
     let mut out = String::new();
@@ -245,7 +255,7 @@ fn text(robot: &Robot, states: &[State], asked: &Asked) -> String {
         }
         out.push('\n');
     }
-    out.push_str("angles in rad, lengths in m\n");
+    let _ = writeln!(out, "angles in {}, lengths in m", angles::unit());
     out
 }
 

@@ -1,5 +1,6 @@
 //! `gough simulate`: motion over time under efforts or a controller.
 
+use crate::angles;
 use crate::ask::{self, Subject, time};
 use crate::commands::dynamics::efforts;
 use crate::commands::motion::components;
@@ -12,10 +13,10 @@ use crate::loads;
 use crate::output::{Files, Output, spares};
 use crate::plot::{self, Chart, Series, Style};
 use crate::sheet;
-use crate::states::{pose_json, pose_text, rate_names};
+use crate::states::{left_out_text, pose_json, pose_text, rate_names};
 use clap::{Args, ValueEnum};
 use gough::Robot;
-use gough::description::{Coordinate, Coordinates};
+use gough::description::{Concern, Coordinate, Coordinates};
 use gough::dynamics::newton_euler::Sign;
 use gough::kinematics::WorkingMode;
 use gough::kinematics::platform::coordinates;
@@ -47,8 +48,12 @@ enum Kind {
 /// What a picture shows.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Show {
-    /// Coordinates of the platform
+    /// Position of the platform
     Platform,
+    /// Angles of the platform: roll, pitch, yaw, or phi
+    Orientation,
+    /// Orientation of the platform as a quaternion
+    Quaternion,
     /// Active joints
     Joints,
     /// Rates of the active joints
@@ -196,6 +201,10 @@ fn answer(robot: &Robot, known: &Robot, arguments: &Arguments) -> Result<(), Fai
         options.load = loads::on_platform(model, text)?.1;
     }
     let (law, rates) = law(known, &mode, &from, &options, arguments)?;
+    let turns = model.topology().platform.independent.iter().any(|c| c.is_angle());
+    if matches!(arguments.show, Show::Orientation | Show::Quaternion) && !turns {
+        return Err(Failure::Usage("--show: this platform does not turn; take --show platform".to_owned()));
+    }
     if arguments.show == Show::Error && !matches!(law, Law::Controller(_)) {
         return Err(Failure::Usage("--show error needs a controller".to_owned()));
     }
@@ -405,7 +414,7 @@ fn document(robot: &Robot, done: &Done) -> Value {
     let state = |i: &Instant| {
         json!({
             "t": i.t,
-            "pose": pose_json(&i.pose),
+            "pose": pose_json(robot.model(), &i.pose),
             "twist": i.t_r,
             "acceleration": i.td_r,
             "active": { "q": i.q, "qd": i.qd, "qdd": i.qdd },
@@ -420,6 +429,7 @@ fn document(robot: &Robot, done: &Done) -> Value {
     };
     let mut document = json!({
         "robot": t.name,
+        "left_out": robot.model().description().left_out(Concern::RigidMotion),
         "working_mode": done.mode.name(t),
         "active_joints": t.active_names(),
         "stop": { "kind": s.stop.kind(), "message": s.stop.to_string(), "t": s.t },
@@ -472,7 +482,7 @@ fn text(robot: &Robot, done: &Done) -> String {
         s.steps, s.rejected, s.gap[0], s.gap[1]
     );
     let _ = writeln!(out, "energy and work agree to {:.1e} J of {:.4e} J", s.energy_error, s.energy_scale);
-    out
+    out + &left_out_text(&model.description().left_out(Concern::RigidMotion))
 }
 
 /// Names and values of the platform's pose in a file: what a trajectory file has.
@@ -516,6 +526,36 @@ fn table(robot: &Robot, done: &Done) -> String {
     out
 }
 
+/// A coordinate or rate of a drive in the unit it is shown in.
+fn as_shown(robot: &Robot, k: usize, x: f64) -> f64 {
+    let t = robot.model().topology();
+    if t.coords[t.active[k]].slides { x } else { angles::shown(x) }
+}
+
+/// Units of the active joints: `m`, `rad`, or both.
+fn joint_units(robot: &Robot, per: &str) -> String {
+    let t = robot.model().topology();
+    let mut units: Vec<&str> =
+        t.active.iter().map(|c| if t.coords[*c].slides { "m" } else { angles::unit() }).collect();
+    units.sort_unstable();
+    units.dedup();
+    units.iter().map(|u| format!("{u}{per}")).collect::<Vec<_>>().join(", ")
+}
+
+/// Curves of the lengths or of the angles among the coordinates of the platform.
+fn coordinate_curves(model: &Model<f64>, turning: bool) -> Vec<Curve<'_>> {
+    let platform = &model.topology().platform;
+    let planar = platform.coordinates == Coordinates::Planar;
+    let names = ["x", "y", "z", "roll", "pitch", if planar { "phi" } else { "yaw" }];
+    let own = platform.independent.iter().chain(&platform.dependent).filter(|c| c.is_angle() == turning);
+    let curve = |c: &Coordinate| -> Curve<'_> {
+        let k = c.index();
+        let shown = move |x: f64| if turning { angles::shown(x) } else { x };
+        (names[k].to_owned(), Box::new(move |i| shown(coordinates(&i.pose)[k])))
+    };
+    own.map(curve).collect()
+}
+
 /// Name of a curve, and its value at an instant.
 type Curve<'a> = (String, Box<dyn Fn(&Instant) -> f64 + 'a>);
 
@@ -524,22 +564,20 @@ fn draw(robot: &Robot, done: &Done, show: Show, path: &Path) -> Result<Vec<u8>, 
     let t = model.topology();
     let joints = || t.active_names().into_iter().map(|n| format!("q{n}")).enumerate();
     let (y_label, curves): (String, Vec<Curve<'_>>) = match show {
-        Show::Platform => {
-            let angles = t.platform.independent.iter().any(|c| c.is_angle());
-            let label = if angles { "position (m), orientation (rad, quaternion)" } else { "position (m)" };
-            let names = columns(model, robot.home().pose());
-            let curve = |(k, (n, _)): (usize, (&str, f64))| -> Curve<'_> {
-                (n.to_owned(), Box::new(move |i| columns(model, &i.pose)[k].1))
-            };
-            (label.to_owned(), names.into_iter().enumerate().map(curve).collect())
+        Show::Platform => ("position (m)".to_owned(), coordinate_curves(model, false)),
+        Show::Orientation => (format!("orientation ({})", angles::unit()), coordinate_curves(model, true)),
+        Show::Quaternion => {
+            let part =
+                |(k, n): (usize, &str)| -> Curve<'_> { (n.to_owned(), Box::new(move |i| to_quaternion(&i.pose.R)[k])) };
+            ("orientation".to_owned(), ["qw", "qx", "qy", "qz"].into_iter().enumerate().map(part).collect())
         }
         Show::Joints => (
-            "joints (m, rad)".to_owned(),
-            joints().map(|(k, n)| (n, Box::new(move |i: &Instant| i.q[k]) as _)).collect(),
+            format!("joints ({})", joint_units(robot, "")),
+            joints().map(|(k, n)| (n, Box::new(move |i: &Instant| as_shown(robot, k, i.q[k])) as _)).collect(),
         ),
         Show::Rates => (
-            "rates (m/s, rad/s)".to_owned(),
-            joints().map(|(k, n)| (n, Box::new(move |i: &Instant| i.qd[k]) as _)).collect(),
+            format!("rates ({})", joint_units(robot, "/s")),
+            joints().map(|(k, n)| (n, Box::new(move |i: &Instant| as_shown(robot, k, i.qd[k])) as _)).collect(),
         ),
         Show::Efforts => {
             (effort_label(robot), joints().map(|(k, n)| (n, Box::new(move |i: &Instant| i.efforts[k]) as _)).collect())
@@ -559,7 +597,8 @@ fn draw(robot: &Robot, done: &Done, show: Show, path: &Path) -> Result<Vec<u8>, 
             let mut curves: Vec<Curve<'_>> =
                 vec![("position (m)".to_owned(), Box::new(|i| off(robot, trajectory, i)[0]))];
             if t.platform.independent.iter().any(|c| c.is_angle()) {
-                curves.push(("orientation (rad)".to_owned(), Box::new(|i| off(robot, trajectory, i)[1])));
+                let name = format!("orientation ({})", angles::unit());
+                curves.push((name, Box::new(|i| angles::shown(off(robot, trajectory, i)[1]))));
             }
             ("distance from the trajectory".to_owned(), curves)
         }

@@ -1,5 +1,6 @@
 //! `gough singularities`.
 
+use crate::angles;
 use crate::ask::{self, Modes, Subject};
 use crate::failure::Failure;
 use crate::output::{Files, Output, spares};
@@ -61,10 +62,11 @@ fn answer(robot: &Robot, arguments: &Arguments) -> Result<(), Failure> {
             let region = region::region(robot, text, pose.as_deref())?;
             loci(robot, &mode, &region, arguments)
         }
-        (None, Some(pose)) => {
-            let pose = ask::pose(robot.model(), pose)?;
+        (None, Some(text)) => {
+            let pose = ask::pose(robot.model(), text)?;
             let posture = inverse_at_limit(robot.model(), &pose, &mode, robot.home().pose())?;
-            at_posture(robot, &posture, arguments.refine, &arguments.output)
+            let home = ask::from_home(robot.model(), text)?;
+            at_posture(robot, &posture, arguments.refine, &home, &arguments.output)
         }
         (None, None) => Err(Failure::Usage("give --pose or --region".to_owned())),
     }
@@ -79,7 +81,13 @@ pub fn one_mode(robot: &Robot, text: Option<&str>) -> Result<WorkingMode, Failur
     }
 }
 
-fn at_posture(robot: &Robot, posture: &Posture, refine: bool, output: &Output) -> Result<(), Failure> {
+fn at_posture(
+    robot: &Robot,
+    posture: &Posture,
+    refine: bool,
+    home: &[(&'static str, f64)],
+    output: &Output,
+) -> Result<(), Failure> {
     let report = singularities(robot.model(), posture);
     let found: Vec<Option<Nearest>> = report
         .list
@@ -89,10 +97,12 @@ fn at_posture(robot: &Robot, posture: &Posture, refine: bool, output: &Output) -
             if asked { nearest(robot.model(), posture, s) } else { None }
         })
         .collect();
-    output.give(
-        || posture_json(robot, posture, &report, &found, refine),
-        || posture_text(robot, posture, &report, &found, refine),
-    )
+    let told = || {
+        let mut answer = posture_json(robot, posture, &report, &found, refine);
+        ask::add_home(home, &mut answer);
+        answer
+    };
+    output.give(told, || posture_text(robot, posture, &report, &found, refine) + &ask::home_text(home))
 }
 
 /// Rank and class of the lines along which the drives act, when all of them are lines.
@@ -129,14 +139,14 @@ fn posture_json(robot: &Robot, posture: &Posture, report: &Report, found: &[Opti
         entry[key] = value;
         if refine {
             entry["nearest"] = near.as_ref().map_or(Value::Null, |n| {
-                json!({ "pose": pose_json(n.posture.pose()), "distance": n.distance, "sigma": n.singularity.sigma })
+                json!({ "pose": pose_json(robot.model(), n.posture.pose()), "distance": n.distance, "sigma": n.singularity.sigma })
             });
         }
         entry
     };
     json!({
         "robot": t.name,
-        "pose": pose_json(posture.pose()),
+        "pose": pose_json(robot.model(), posture.pose()),
         "working_mode": posture.mode().name(t),
         "length_scale": report.length,
         "singularities": report.list.iter().zip(found).map(one).collect::<Vec<_>>(),
@@ -154,7 +164,9 @@ fn vector(v: &gough::spatial::Vec3<f64>) -> String {
 
 fn along_text(s: &Singularity) -> String {
     match &s.along {
-        Along::Twist(t) => format!("twist v = {} m/s, w = {} rad/s", vector(&t.v), vector(&t.w)),
+        Along::Twist(t) => {
+            format!("twist v = {} m/s, w = {} {}/s", vector(&t.v), vector(&t.w.map(angles::shown)), angles::unit())
+        }
         Along::Wrench(w) => format!("wrench f = {} N, m = {} N m", vector(&w.f), vector(&w.m)),
         Along::Joints(list) => {
             let moving = list.iter().filter(|(_, x)| x.abs() > 1e-6);
@@ -336,17 +348,19 @@ fn picture(robot: &Robot, mode: &WorkingMode, region: &Region, found: &Loci) -> 
     }
     let values = found.aspects.iter().map(|l| l.map(|l| l.min(shown) as f64)).collect();
     let mut curves: Vec<Curves> = Vec::new();
+    let at = |p: &[f64; 2]| [region::shown(a.coordinate, p[0]), region::shown(b.coordinate, p[1])];
     for c in &found.curves {
         let name = what_text(&c.what);
+        let points: Vec<[f64; 2]> = c.points.iter().map(at).collect();
         match curves.iter_mut().find(|k| k.name == name) {
-            Some(k) => k.lines.push(c.points.clone()),
-            None => curves.push(Curves { name, style: Style::nth(curves.len()), lines: vec![c.points.clone()] }),
+            Some(k) => k.lines.push(points),
+            None => curves.push(Curves { name, style: Style::nth(curves.len()), lines: vec![points] }),
         }
     }
     let axis = |s: gough::analysis::Span| Axis {
         label: region::axis_label(robot, s.coordinate),
-        low: s.low,
-        high: s.high,
+        low: region::shown(s.coordinate, s.low),
+        high: region::shown(s.coordinate, s.high),
         log: false,
     };
     let fixed = region::fixed_text(robot, region);
@@ -358,8 +372,8 @@ fn picture(robot: &Robot, mode: &WorkingMode, region: &Region, found: &Loci) -> 
         field: Some(Field {
             name: "aspect: area".to_owned(),
             unit: String::new(),
-            xs: a.values(),
-            ys: b.values(),
+            xs: a.values().into_iter().map(|x| region::shown(a.coordinate, x)).collect(),
+            ys: b.values().into_iter().map(|y| region::shown(b.coordinate, y)).collect(),
             values,
             scale: Scale::Category(labels),
         }),

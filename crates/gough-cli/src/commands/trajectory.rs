@@ -1,13 +1,16 @@
 //! `gough idm --trajectory`: efforts along a motion, and the limits it leaves.
 
+use crate::angles;
 use crate::ask::time;
 use crate::encode::csv_cell;
 use crate::failure::Failure;
 use crate::output::{Files, Output, spares};
 use crate::plot::{self, Chart, Series, Stroke, Style};
 use crate::sheet::{self, Motion};
+use crate::states::left_out_text;
 use clap::Args;
 use gough::Robot;
+use gough::description::Concern;
 use gough::kinematics::WorkingMode;
 use gough::spatial::Wrench;
 use gough::trajectory::{Profile, Row, follow_under};
@@ -108,10 +111,12 @@ fn document(robot: &Robot, mode: &WorkingMode, motion: &Motion, found: &Profile)
     };
     json!({
         "robot": t.name,
+        "left_out": robot.model().description().left_out(Concern::RigidMotion),
         "working_mode": mode.name(t),
         "active_joints": t.active_names(),
         "rates": motion.rates,
         "drives": found.drives.iter().enumerate().map(drive).collect::<Vec<_>>(),
+        "looked_at": { "instants": found.rows.len(), "between": false },
         "violations": found.violations.iter().map(violation).collect::<Vec<_>>(),
         "more_violations": found.more_violations,
         "refused": found.refusals.iter().map(refusal).collect::<Vec<_>>(),
@@ -129,13 +134,13 @@ fn text(robot: &Robot, mode: &WorkingMode, motion: &Motion, found: &Profile) -> 
     for (k, d) in found.drives.iter().enumerate() {
         let name = format!("q{}", t.active_names()[k]);
         let unit = effort_units(robot)[k];
-        let speed = if unit == "N" { "m/s" } else { "rad/s" };
-        let _ =
-            writeln!(out, "{name:10}{:>14.6}{:>12.6}{:>14.6}{:>16.6}  {unit}, {speed}", d.peak, d.at, d.rms, d.speed);
+        let (speed, per) = if unit == "N" { (d.speed, "m") } else { (angles::shown(d.speed), angles::unit()) };
+        let _ = writeln!(out, "{name:10}{:>14.6}{:>12.6}{:>14.6}{speed:>16.6}  {unit}, {per}/s", d.peak, d.at, d.rms);
     }
     out.push_str("efforts with friction\n\n");
     if found.violations.is_empty() {
-        out.push_str("no limit of the file is left\n");
+        let n = found.rows.len();
+        let _ = writeln!(out, "no limit of the file is left at the {n} instants looked at; between them nobody looked");
     }
     for v in &found.violations {
         let _ = writeln!(
@@ -159,7 +164,7 @@ fn text(robot: &Robot, mode: &WorkingMode, motion: &Motion, found: &Profile) -> 
     if found.more_refusals > 0 {
         let _ = writeln!(out, "and {} more", found.more_refusals);
     }
-    out
+    out + &left_out_text(&robot.model().description().left_out(Concern::RigidMotion))
 }
 
 fn table(robot: &Robot, found: &Profile) -> String {

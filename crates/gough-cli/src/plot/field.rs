@@ -38,7 +38,7 @@ impl Field {
     /// The scale of the colours, with about so many ticks; none for categories.
     pub fn ruler(&self, count: usize) -> Ruler {
         let log = self.scale == Scale::Log;
-        let [low, high] = span(self.values.iter().flatten().filter_map(|&v| coordinate(v, log)));
+        let [low, high] = robust(self.values.iter().flatten().filter_map(|&v| coordinate(v, log)).collect());
         Ruler::new([low, high].map(|v| v.is_finite().then_some(v)), log, count)
     }
 
@@ -51,6 +51,16 @@ impl Field {
     /// Name and unit.
     pub fn label(&self) -> String {
         if self.unit.is_empty() { self.name.clone() } else { format!("{} ({})", self.name, self.unit) }
+    }
+
+    /// How many values lie beyond the ends of the colours.
+    pub fn beyond(&self) -> usize {
+        if matches!(self.scale, Scale::Category(_)) {
+            return 0;
+        }
+        let ruler = self.ruler(1);
+        let outside = |at: f64| at < ruler.low || at > ruler.high;
+        self.values.iter().flatten().filter_map(|v| ruler.at(*v)).filter(|at| outside(*at)).count()
     }
 
     /// The cells as a PNG, top row first, and the rectangle they cover in coordinates of the rulers.
@@ -93,6 +103,22 @@ impl Field {
         };
         std::iter::once(NOTHING).chain(colours).flatten().collect()
     }
+}
+
+/// Smallest and largest value, but not those of a few that are far from all others: two bright pixels would leave no colour for
+/// the rest. Values beyond have the colour of the end.
+fn robust(mut values: Vec<f64>) -> [f64; 2] {
+    values.retain(|v| v.is_finite());
+    values.sort_by(f64::total_cmp);
+    let n = values.len();
+    let all = span(values.iter().copied());
+    if n < 50 || values[n / 50] == values[n - 1 - n / 50] {
+        return all;
+    }
+    let [low, high] = [values[n / 50], values[n - 1 - n / 50]];
+    let far = 2.0 * (high - low);
+    let high_end = if all[1] > high + far { high } else { all[1] };
+    [if all[0] < low - far { low } else { all[0] }, high_end]
 }
 
 fn viridis(t: f64) -> [u8; 3] {

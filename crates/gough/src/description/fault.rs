@@ -55,11 +55,12 @@ pub struct BadRobot {
 
 impl fmt::Display for BadRobot {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let lines = LineIndex::new(&self.text);
         for (i, d) in self.faults.iter().enumerate() {
             if i > 0 {
                 writeln!(f)?;
             }
-            let (line, column) = line_column(&self.text, d.at.start);
+            let (line, column) = lines.place(d.at.start);
             write!(f, "{}:{line}:{column}: {}", self.name, d.what)?;
             if let Some(help) = d.what.help() {
                 write!(f, " ({help})")?;
@@ -73,16 +74,38 @@ impl std::error::Error for BadRobot {}
 
 /// Line and column of a byte, both from 1; columns count characters.
 pub fn line_column(text: &str, at: usize) -> (usize, usize) {
-    let at = (0..=at.min(text.len())).rev().find(|&i| text.is_char_boundary(i)).unwrap_or(0);
-    let before = &text[..at];
-    let line_start = before.rfind('\n').map_or(0, |i| i + 1);
-    (before.matches('\n').count() + 1, before[line_start..].chars().count() + 1)
+    LineIndex::new(text).place(at)
 }
+
+/// Where the lines of a text begin, so that many places of it are found without reading it again for each.
+pub struct LineIndex<'a> {
+    text: &'a str,
+    starts: Vec<usize>,
+}
+
+impl<'a> LineIndex<'a> {
+    /// Look through the text once.
+    pub fn new(text: &'a str) -> Self {
+        let starts = std::iter::once(0).chain(text.match_indices('\n').map(|(i, _)| i + 1)).collect();
+        Self { text, starts }
+    }
+
+    /// Line and column of a byte, both from 1; columns count characters.
+    pub fn place(&self, at: usize) -> (usize, usize) {
+        let at = (0..=at.min(self.text.len())).rev().find(|&i| self.text.is_char_boundary(i)).unwrap_or(0);
+        let line = self.starts.partition_point(|start| *start <= at);
+        (line, self.text[self.starts[line - 1]..at].chars().count() + 1)
+    }
+}
+
+/// Candidates that are looked at: comparing thousands of faulty names with thousands of others helps nobody.
+const MOST_CANDIDATES: usize = 256;
 
 /// The candidate most like `name`, if any is near.
 pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<String> {
     candidates
         .into_iter()
+        .take(MOST_CANDIDATES)
         .map(|c| (strsim::damerau_levenshtein(name, c), c))
         .filter(|(d, c)| *d <= 1 + c.len().min(name.len()) / 3 || c.eq_ignore_ascii_case(name))
         .min_by_key(|(d, c)| (*d, c.len().abs_diff(name.len())))

@@ -6,6 +6,7 @@ mod elastic;
 mod fault;
 mod formula;
 mod grammar;
+mod left_out;
 mod mass;
 mod placement;
 mod read;
@@ -17,8 +18,9 @@ mod units;
 
 pub use definitions::{Definitions, Parameter};
 pub use elastic::{Beam, Elastic, Material, Modal, ModalPoint, Mode, Section, SectionProperties};
-pub use fault::{BadRobot, Diagnostic, Fault, Span, line_column, nearest};
+pub use fault::{BadRobot, Diagnostic, Fault, LineIndex, Span, line_column, nearest};
 pub use formula::Formula;
+pub use left_out::{Concern, LeftOut};
 pub use mass::{MassData, Shape};
 pub use placement::{Frame, Placement, align};
 pub use read::{LARGEST, Options, read};

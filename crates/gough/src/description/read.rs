@@ -11,7 +11,7 @@ use super::robot::{
 };
 use super::rows::{Reader, zeros};
 use super::source::{Item, Table, Value, parse};
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 /// Largest file, in bytes.
 pub const LARGEST: usize = 1 << 20;
@@ -473,12 +473,12 @@ impl Reader<'_> {
     fn check_references(&mut self, mut d: Description) -> Description {
         self.check_unique(&d);
         let bodies: Vec<String> = d.bodies.iter().map(|b| b.name.text.clone()).chain(self.lost.clone()).collect();
-        let known = |name: &str| name == "base" || name == "platform" || bodies.iter().any(|b| b == name);
+        let there: HashSet<&str> = bodies.iter().map(String::as_str).chain(["base", "platform"]).collect();
         let no_body = |name: &Name| {
-            let candidates = bodies.iter().map(String::as_str).chain(["base", "platform"]);
+            let candidates = ["base", "platform"].into_iter().chain(bodies.iter().map(String::as_str));
             Fault::UnknownBody { name: name.text.clone(), nearest: nearest(&name.text, candidates) }
         };
-        let known = |name: &str| self.legs_lost || known(name);
+        let known = |name: &str| self.legs_lost || there.contains(name);
         let mut unknown: Vec<&Name> = d.bodies.iter().map(|b| &b.on).filter(|on| !known(&on.text)).collect();
         unknown.extend(d.closures.iter().flat_map(|c| [&c.a.body, &c.b.body]).filter(|b| !known(&b.text)));
         let no_tool = |b: &Name| !known(&b.text) || b.text == "base" || b.text == "platform";
@@ -600,38 +600,55 @@ impl Reader<'_> {
         }
     }
 
-    /// Bodies with parents first; bodies that stand on each other are a fault.
+    /// Bodies with parents first, otherwise in the order of the file; bodies that stand on each other are a fault.
     fn sort(&mut self, d: &mut Description) {
-        // Rows that stand on a row with faults are kept in place.
-        let all: HashSet<String> = d.bodies.iter().map(|b| b.name.text.clone()).collect();
-        let mut placed: HashSet<String> = HashSet::new();
-        let mut sorted: Vec<Body> = Vec::with_capacity(d.bodies.len());
-        let mut waiting = std::mem::take(&mut d.bodies);
-        while !waiting.is_empty() {
-            let ready = |b: &Body| !all.contains(&b.on.text) || placed.contains(&b.on.text);
-            let Some(i) = waiting.iter().position(ready) else {
-                let round = cycle(&waiting);
-                let names: Vec<String> = round.iter().map(|b| b.name.text.clone()).collect();
-                placed.extend(names.iter().cloned());
-                self.fault(Fault::ParentCycle { names }, round[0].on.span);
-                continue;
-            };
-            let body = waiting.remove(i);
-            placed.insert(body.name.text.clone());
-            sorted.push(body);
+        let all = std::mem::take(&mut d.bodies);
+        // Of bodies with one name the first.
+        let known: HashMap<String, usize> =
+            all.iter().enumerate().rev().map(|(i, b)| (b.name.text.clone(), i)).collect();
+        let mut bodies: Vec<Option<Body>> = all.into_iter().map(Some).collect();
+        let mut carried: HashMap<String, Vec<usize>> = HashMap::new();
+        let mut ready = BTreeSet::new();
+        for (i, body) in bodies.iter().flatten().enumerate() {
+            // What stands on a row with faults is kept in place.
+            if known.contains_key(&body.on.text) {
+                carried.entry(body.on.text.clone()).or_default().push(i);
+            } else {
+                ready.insert(i);
+            }
         }
-        d.bodies = sorted;
+        let mut first = 0;
+        loop {
+            while let Some(i) = ready.pop_first() {
+                let Some(body) = bodies[i].take() else { continue };
+                ready.extend(carried.remove(&body.name.text).unwrap_or_default());
+                d.bodies.push(body);
+            }
+            while bodies.get(first).is_some_and(Option::is_none) {
+                first += 1;
+            }
+            if first == bodies.len() {
+                return;
+            }
+            let round = cycle(&bodies, &known, first);
+            let names: Vec<String> = round.iter().map(|b| b.name.text.clone()).collect();
+            let at = round[0].on.span;
+            names.iter().for_each(|n| ready.extend(carried.remove(n).unwrap_or_default()));
+            self.fault(Fault::ParentCycle { names }, at);
+        }
     }
 }
 
 /// Bodies that stand on each other, found by going from the first body to what it stands on, until one comes again.
-fn cycle(waiting: &[Body]) -> Vec<&Body> {
-    let mut path = vec![&waiting[0]];
-    while let Some(next) = waiting.iter().find(|b| b.name.text == path[path.len() - 1].on.text) {
-        if let Some(k) = path.iter().position(|b| b.name.text == next.name.text) {
+fn cycle<'a>(bodies: &'a [Option<Body>], known: &HashMap<String, usize>, first: usize) -> Vec<&'a Body> {
+    let (mut path, mut seen) = (Vec::new(), HashMap::new());
+    let mut next = bodies[first].as_ref();
+    while let Some(body) = next {
+        if let Some(k) = seen.insert(body.name.text.as_str(), path.len()) {
             return path.split_off(k);
         }
-        path.push(next);
+        path.push(body);
+        next = known.get(&body.on.text).and_then(|i| bodies[*i].as_ref());
     }
     path
 }

@@ -1,97 +1,28 @@
-//! `cargo xtask fuzz`: robot files, mutated, must be answered: no panic, no hang, no runaway memory.
-#![allow(unsafe_code)]
+//! Robot files, mutated: each is read or refused, without a panic, a hang or runaway memory.
 
+use super::Session;
 use crate::run::root;
 use gough::Robot;
 use gough::description::Options;
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
-use std::alloc::{GlobalAlloc, Layout, System};
-use std::sync::Arc;
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::time::{Duration, Instant};
 
-/// Most live memory, in bytes.
-const MOST_MEMORY: usize = 1 << 30;
-/// Longest time for one file.
-const LONGEST: Duration = Duration::from_secs(30);
-
-struct Limited;
-static LIVE: AtomicUsize = AtomicUsize::new(0);
-
-// SAFETY: every call is passed on to the system allocator; only sizes are added up.
-unsafe impl GlobalAlloc for Limited {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        LIVE.fetch_add(layout.size(), Ordering::Relaxed);
-        // SAFETY: the caller's promises are passed on.
-        unsafe { System.alloc(layout) }
-    }
-    unsafe fn dealloc(&self, p: *mut u8, layout: Layout) {
-        LIVE.fetch_sub(layout.size(), Ordering::Relaxed);
-        // SAFETY: the caller's promises are passed on.
-        unsafe { System.dealloc(p, layout) }
-    }
-}
-
-#[global_allocator]
-static ALLOCATOR: Limited = Limited;
-
-pub fn run(seconds: u64) -> Result<(), String> {
+pub fn run(session: &mut Session) -> Result<(), String> {
     let corpus = corpus()?;
-    let seed = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).map_or(0, |d| d.as_secs());
-    println!("{} files to start from, seed {seed}, {seconds} s", corpus.len());
-    let end = Instant::now() + Duration::from_secs(seconds);
-    let started = Instant::now();
-    // What is being read, and since when (milliseconds after the start), for the watch.
-    let current = Arc::new(Mutex::new(String::new()));
-    let since = Arc::new(AtomicU64::new(0));
-    watch(current.clone(), since.clone(), started);
-    let mut random = Pcg64Mcg::seed_from_u64(seed);
+    println!("{} files to start from", corpus.len());
+    let mut random = Pcg64Mcg::seed_from_u64(session.seed);
     let (mut files, mut good) = (0_u64, 0_u64);
-    while Instant::now() < end {
+    while session.goes_on() {
         let text = mutate(&corpus, &mut random);
-        current.lock().map_err(|_| "the watch failed")?.clone_from(&text);
-        since.store(u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX).max(1), Ordering::Relaxed);
-        let read = std::panic::catch_unwind(|| Robot::from_toml("fuzz", &text, &Options::default(), None).is_ok());
-        since.store(0, Ordering::Relaxed);
-        match read {
-            Ok(accepted) => good += u64::from(accepted),
-            Err(_) => return Err(keep(&text, "a panic")),
-        }
+        let read = session.watched(&text, || Robot::from_toml("fuzz", &text, &Options::default(), None).is_ok());
+        good += u64::from(read.ok_or_else(|| session.keep(&text, "a panic"))?);
         files += 1;
         if files % 2000 == 0 {
-            println!(
-                "{files} files, {good} accepted, {} s left",
-                end.saturating_duration_since(Instant::now()).as_secs()
-            );
+            println!("{files} files, {good} accepted, {} s left", session.seconds_left());
         }
     }
     println!("{files} files, {good} accepted: no panic, no hang, no runaway memory");
     Ok(())
-}
-
-/// Ends the program when one file takes too long or too much memory, and keeps that file.
-fn watch(current: Arc<Mutex<String>>, since: Arc<AtomicU64>, started: Instant) {
-    std::thread::spawn(move || {
-        loop {
-            std::thread::sleep(Duration::from_millis(200));
-            let began = since.load(Ordering::Relaxed);
-            let slow = began > 0 && started.elapsed() > Duration::from_millis(began) + LONGEST;
-            let large = LIVE.load(Ordering::Relaxed) > MOST_MEMORY;
-            if slow || large {
-                let text = current.lock().map(|t| t.clone()).unwrap_or_default();
-                eprintln!("{}", keep(&text, if slow { "a hang" } else { "runaway memory" }));
-                std::process::exit(1);
-            }
-        }
-    });
-}
-
-fn keep(text: &str, what: &str) -> String {
-    let path = root().join("target/fuzz-failure.toml");
-    let _ = std::fs::write(&path, text);
-    format!("{what}; the file is {}", path.display())
 }
 
 /// Shipped robots, and those of the tests.
