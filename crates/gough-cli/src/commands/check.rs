@@ -9,6 +9,7 @@ use clap::Args;
 use gough::Robot;
 use gough::analysis::mobility::{self, Counts, LegCount, Motions};
 use gough::analysis::singularity::{Kind, Singularity, singularities};
+use gough::elastodynamics::DriveElasticity;
 use gough::model::{CoordKind, JointKind, LegId, Method, Node, Topology};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
@@ -57,6 +58,7 @@ fn answer(robot: &Robot) -> Value {
         "platform": t.platform.independent.iter().map(|c| coordinate(t, *c)).collect::<Vec<_>>(),
         "follows": t.platform.dependent.iter().map(|c| coordinate(t, *c)).collect::<Vec<_>>(),
         "point_on": t.platform.tool.map(|b| &t.bodies[b].name),
+        "elastic_drives": elastic_drives(robot).iter().map(|(joints, what)| json!({ "joints": joints, "gives": what })).collect::<Vec<_>>(),
         "given": t.plan.given.iter().map(|c| &t.coords[*c].name).collect::<Vec<_>>(),
         "rows": mobility.rows,
         "rank": mobility.rank,
@@ -120,6 +122,7 @@ fn text(robot: &Robot, colour: bool) -> String {
         ""
     };
     row("over-constraint", format!("{over}{why}"));
+    elastic_drives(robot).into_iter().for_each(|(joints, what)| row("elastic drives", format!("{joints}: {what}")));
     row("length scale", format!("{:.6} m", model.length()));
     row("working mode", robot.mode().name(t));
     row("home", crate::states::pose_text(model, robot.home().pose()));
@@ -131,6 +134,21 @@ fn text(robot: &Robot, colour: bool) -> String {
         out.push_str(&render(robot.name(), robot.text(), robot.remarks(), colour));
     }
     out
+}
+
+/// Drives that give way, those alike together, and what gives way in them.
+fn elastic_drives(robot: &Robot) -> Vec<(String, &'static str)> {
+    let (model, t) = (robot.model(), robot.model().topology());
+    let mut list: Vec<(DriveElasticity, Vec<&str>)> = Vec::new();
+    for c in t.coords.ids() {
+        let kind = DriveElasticity::of(model, c);
+        match list.iter_mut().find(|(k, _)| *k == kind) {
+            _ if kind == DriveElasticity::Rigid => {}
+            Some((_, joints)) => joints.push(&t.coords[c].name),
+            None => list.push((kind, vec![&t.coords[c].name])),
+        }
+    }
+    list.into_iter().map(|(kind, joints)| (names(&joints), kind.words())).collect()
 }
 
 fn mobility_counts(robot: &Robot) -> Counts {

@@ -9,7 +9,9 @@ use clap::{Args, ValueEnum};
 use gough::Robot;
 use gough::description::Concern;
 use gough::elastodynamics::plan::Place;
-use gough::elastodynamics::{Actuators, Frequency, Reduced, Sensitivity, Shares, Vibration};
+use gough::elastodynamics::{
+    Actuators, DriveElasticity, DriveUse, Frequency, Reduced, RotorMotion, Sensitivity, Shares, Vibration, drive_uses,
+};
 use gough::kinematics::{Posture, inverse};
 use gough::linalg::arrow::ModeKind;
 use serde_json::{Value, json};
@@ -20,7 +22,7 @@ use std::fmt::Write as _;
 pub enum Drives {
     /// Held joints do not move
     Locked,
-    /// Held joints give way by the stiffness of their transmissions, where the file has one
+    /// Held joints give way by the stiffness of their transmissions and servo loops, where the file has them
     Elastic,
     /// Driven joints move freely, with their rotors
     Free,
@@ -84,6 +86,7 @@ struct Found {
     coordinates: usize,
     massless: Vec<String>,
     arms: Vec<(String, f64)>,
+    drives: Vec<DriveUse>,
 }
 
 /// Places of a robot, where they are, and how they move in a mode.
@@ -139,7 +142,8 @@ fn find(v: &mut Vibration<'_>, posture: &Posture, count: usize, arguments: &Argu
     let t = v.model().topology();
     let arms = v.plan().arms.iter().map(|(b, d)| (t.bodies[*b].name.clone(), *d)).collect();
     let (coordinates, massless) = (v.plan().coordinates(), v.massless());
-    Ok(Found { frequencies, shares, groups, shapes, sensitivities, reduced, coordinates, massless, arms })
+    let drives = drive_uses(v.model(), v.plan());
+    Ok(Found { frequencies, shares, groups, shapes, sensitivities, reduced, coordinates, massless, arms, drives })
 }
 
 fn kind_word(kind: ModeKind) -> &'static str {
@@ -193,6 +197,7 @@ fn document(robot: &Robot, posture: &Posture, arguments: &Arguments, found: &Fou
         "actuators": arguments.actuators.word(),
         "dof": found.coordinates - found.massless.len(),
         "massless": found.massless,
+        "drives": found.drives,
         "frequencies_hz": found.frequencies.iter().map(|f| f.hz).collect::<Vec<_>>(),
         "modes": modes,
     });
@@ -224,6 +229,7 @@ fn text(robot: &Robot, posture: &Posture, arguments: &Arguments, found: &Found) 
         posture.mode().name(t),
         arguments.actuators.word()
     );
+    drives_text(&mut out, &found.drives);
     if !found.massless.is_empty() {
         let _ = writeln!(out, "without mass, condensed: {}", found.massless.join(", "));
     }
@@ -249,6 +255,18 @@ fn text(robot: &Robot, posture: &Posture, arguments: &Arguments, found: &Found) 
         shape_text(robot, &mut out, k, found.frequencies[k].hz, shape);
     }
     out + &left_out_text(&model.description().left_out(Concern::Vibration))
+}
+
+/// How elastic drives were taken, those alike in one line.
+fn drives_text(out: &mut String, drives: &[DriveUse]) {
+    let elastic: Vec<&DriveUse> = drives.iter().filter(|d| d.gives != DriveElasticity::Rigid).collect();
+    let mut kinds: Vec<(DriveElasticity, RotorMotion)> = elastic.iter().map(|d| (d.gives, d.rotor)).collect();
+    kinds.dedup();
+    for kind in kinds {
+        let alike: Vec<&&DriveUse> = elastic.iter().filter(|d| (d.gives, d.rotor) == kind).collect();
+        let joints: Vec<&str> = alike.iter().map(|d| d.joint.as_str()).collect();
+        let _ = writeln!(out, "drives of {}: {}", joints.join(", "), alike[0].words());
+    }
 }
 
 /// Number and frequency, where the elastic energy is by kind and body, and where the kinetic energy is.

@@ -418,7 +418,13 @@ pub fn drive_stiffness(model: &Model<f64>, given: Option<f64>) -> Option<Vec<f64
     let t = model.topology();
     let of = |name: &str| {
         let body = model.description().bodies.iter().find(|b| b.name.text == name)?;
-        Some(body.drive.as_ref()?.stiffness.as_ref()?.value)
+        let drive = body.drive.as_ref()?;
+        match (&drive.stiffness, &drive.servo) {
+            (Some(k), None) | (None, Some(k)) => Some(k.value),
+            // One behind the other: their compliances add.
+            (Some(a), Some(b)) => Some(a.value * b.value / (a.value + b.value)),
+            (None, None) => None,
+        }
     };
     t.active.iter().map(|c| of(&t.coords[*c].name).or(given)).collect()
 }

@@ -393,7 +393,16 @@ static DRIVE: Section = Section {
         key("kind", Kind::OneOf(&["motor", "clutch"]), "A motor unless given; a clutch drives or holds."),
         key("rotor_inertia", Kind::Number(Unit::RotorInertia), "Inertia of the rotor seen by the joint, N² I_m."),
         key("friction", Kind::Table(&FRICTION), "Friction on the motor side."),
-        key("stiffness", Kind::Number(Unit::Stiffness), "Stiffness of the transmission; rigid unless given."),
+        key(
+            "stiffness",
+            Kind::Number(Unit::Stiffness),
+            "Stiffness of the transmission, a spring between rotor and joint; rigid unless given.",
+        ),
+        key(
+            "servo",
+            Kind::Number(Unit::Stiffness),
+            "Stiffness of the servo loop, a spring between rotor and command, seen by the joint; rigid unless given.",
+        ),
         key("effort", Kind::Number(Unit::Effort), "Largest effort."),
         key("speed", Kind::Number(Unit::Speed), "Largest speed."),
     ],

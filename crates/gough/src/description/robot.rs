@@ -231,7 +231,10 @@ pub struct Drive {
     pub kind: DriveKind,
     pub rotor_inertia: Option<Formula>,
     pub friction: Friction,
+    /// Of the transmission: between rotor and joint.
     pub stiffness: Option<Formula>,
+    /// Of the servo loop: between the command and the rotor.
+    pub servo: Option<Formula>,
     pub effort: Option<Formula>,
     pub speed: Option<Formula>,
 }

@@ -225,6 +225,7 @@ impl Reader<'_> {
             rotor_inertia: self.nonnegative(t, "rotor_inertia", Unit::RotorInertia, slides),
             friction: self.friction(t, slides),
             stiffness: self.nonnegative(t, "stiffness", Unit::Stiffness, slides),
+            servo: self.nonnegative(t, "servo", Unit::Stiffness, slides),
             effort: self.nonnegative(t, "effort", Unit::Effort, slides),
             speed: self.nonnegative(t, "speed", Unit::Speed, slides),
         })

@@ -282,7 +282,7 @@ fn term(plan: &ElasticPlan, element: usize, ends: [usize; 2]) -> Option<Term> {
         | Element::Lump { frame, .. }
         | Element::Modal { frame, .. }
         | Element::Load { frame } => of_frames([frame; 2]),
-        Element::Spring(c) | Element::Transmission(c) | Element::Rotor(c) => {
+        Element::Spring(c) | Element::Transmission(c) | Element::Servo(c) | Element::Rotor(c) => {
             let cluster = plan.clusters.iter().position(|k| k.variables.contains(&Variable::Joint(c)))?;
             // In a cluster with loops what a joint does is no constant.
             let loops = !plan.clusters[cluster].loops.is_empty();
@@ -427,7 +427,7 @@ pub(super) fn add_entry<S: Real>(plan: &ElasticPlan, cluster: usize, i: usize, j
     *block.at_mut(c.offset + i, c.offset + j) += x;
 }
 
-/// A stiffness or an inertia on one joint.
+/// A stiffness or an inertia on one joint, on its rotor, or between the two.
 fn add_scalar<S: Real>(
     plan: &ElasticPlan,
     element: usize,
@@ -436,12 +436,18 @@ fn add_scalar<S: Real>(
     data: &mut ElasticData<S>,
     of: impl Fn(&mut ElasticData<S>) -> &mut Arrow<S>,
 ) {
-    let (Element::Spring(c) | Element::Transmission(c) | Element::Rotor(c)) = plan.elements[element] else { return };
-    let Some(v) = plan.clusters[cluster].variables.iter().position(|v| *v == Variable::Joint(c)) else { return };
+    let variables = &plan.clusters[cluster].variables;
+    let slot = |v: Variable| variables.iter().position(|x| *x == v);
+    let parts =
+        plan.elements[element].looks_at(|v| slot(v).is_some()).map(|p| p.and_then(|(v, s)| Some((slot(v)?, s))));
+    let seen = |data: &ElasticData<S>, coordinate: usize| {
+        let share = |(v, sign): &(usize, f64)| S::lit(*sign) * data.share(plan, cluster, *v, coordinate);
+        parts.iter().flatten().map(share).fold(S::zero(), |sum, x| sum + x)
+    };
     let n = plan.clusters[cluster].independent.len();
     for i in 0..n {
         for j in 0..=i {
-            let both = data.share(plan, cluster, v, i) * data.share(plan, cluster, v, j);
+            let both = seen(data, i) * seen(data, j);
             add_entry(plan, cluster, i, j, both * x, of(data));
         }
     }

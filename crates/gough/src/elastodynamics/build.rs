@@ -5,7 +5,7 @@ use super::plan::{
     Actuators, Cluster, ElasticPlan, Element, FramePlan, Host, Link, LinkJoint, MOST_COORDINATES, Part, Place, Screw,
     Station, Variable, modal,
 };
-use crate::description::{ClosureJoint, Flexible};
+use crate::description::{ClosureJoint, Drive, Flexible};
 use crate::kinematics::Positions;
 use crate::linalg::small::PivotOrder;
 use crate::model::{BodyId, ClosureId, CoordId, JointKind, LegId, Model, Node, PerBody};
@@ -273,14 +273,34 @@ impl<'m> Builder<'m> {
             if !held && row.stiffness.is_some() {
                 list.push(Element::Spring(c));
             }
-            let gives = self.actuators == Actuators::Elastic && is_to_hold(self.model, c);
-            if !held && gives && drive.is_some_and(|d| d.stiffness.is_some()) {
-                list.push(Element::Transmission(c));
-            } else if !held && drive.is_some_and(|d| d.rotor_inertia.is_some()) {
-                list.push(Element::Rotor(c));
+            if let Some(d) = drive.filter(|_| !held) {
+                list.extend(self.drive_elements(c, d));
             }
         }
         list
+    }
+
+    /// What the drive of a joint that moves is made of: springs of transmission and servo, and the rotor unless it is held.
+    fn drive_elements(&self, c: CoordId, drive: &Drive) -> Vec<Element> {
+        let gives = self.actuators == Actuators::Elastic && is_to_hold(self.model, c);
+        let rotor_is_held = gives && drive.stiffness.is_some() && drive.servo.is_none();
+        let parts = [
+            (drive.stiffness.is_some() && (gives || self.rotor_is_apart(c)), Element::Transmission(c)),
+            (drive.servo.is_some() && gives, Element::Servo(c)),
+            (drive.rotor_inertia.is_some() && !rotor_is_held, Element::Rotor(c)),
+        ];
+        parts.into_iter().filter(|(is_there, _)| *is_there).map(|(_, element)| element).collect()
+    }
+
+    /// A rotor has a coordinate of its own where a transmission stands between it and the joint and it can move: free, or
+    /// against the servo loop.
+    fn rotor_is_apart(&self, c: CoordId) -> bool {
+        let t = self.model.topology();
+        let Some(drive) = &self.model.description().bodies[t.bodies[t.coords[c].body].row.0].drive else {
+            return false;
+        };
+        let is_free = self.actuators == Actuators::Free || !is_to_hold(self.model, c);
+        drive.stiffness.is_some() && (is_free && drive.rotor_inertia.is_some() || !is_free && drive.servo.is_some())
     }
 
     fn whole(&self, host: Host) -> Element {
@@ -375,6 +395,11 @@ impl<'m> Builder<'m> {
             if let Place::Whole(host) = self.places[*f] {
                 let modes = modal(self.model, host).map_or(0, |m| m.modes.len());
                 (0..modes).for_each(|k| add(Variable::Mode(host, k)));
+            }
+        }
+        for c in self.model.topology().coords.ids().filter(|c| self.rotor_is_apart(*c)) {
+            if variables.contains(&Variable::Joint(c)) {
+                variables.push(Variable::Rotor(c));
             }
         }
         let independent = (0..variables.len()).collect();
@@ -508,7 +533,7 @@ fn held(model: &Model<f64>, actuators: Actuators) -> BTreeSet<CoordId> {
     let t = model.topology();
     let gives = |c: CoordId| {
         let row = &model.description().bodies[t.bodies[t.coords[c].body].row.0];
-        row.drive.as_ref().is_some_and(|d| d.stiffness.is_some())
+        row.drive.as_ref().is_some_and(|d| d.stiffness.is_some() || d.servo.is_some())
     };
     let held = |c: &CoordId| match actuators {
         Actuators::Locked => is_to_hold(model, *c),

@@ -17,6 +17,7 @@ pub mod assemble;
 pub mod beam;
 mod build;
 mod closing;
+pub mod drives;
 mod error;
 pub mod modal;
 pub mod numbers;
@@ -28,8 +29,9 @@ mod vibration;
 mod weightless;
 
 pub use assemble::{ElasticData, ElasticModel, assemble};
+pub use drives::{DriveElasticity, DriveUse, RotorMotion, drive_uses, static_drive_stiffness};
 pub use error::ElasticError;
-pub use numbers::Sight;
+pub use numbers::{Sight, servo_stiffness};
 pub use plan::{Actuators, ElasticPlan};
 pub use reduce::Reduced;
 pub use vibration::{Frequency, SAME_FREQUENCY, Sensitivity, Shares, Store, Vibration, groups};

@@ -5,7 +5,7 @@ use super::modal::ModalBody;
 use super::plan::{ElasticPlan, Element, Host, LinkJoint, Place, Screw, Station, modal};
 use crate::description::Flexible;
 use crate::kinematics::Positions;
-use crate::model::{BodyId, JointKind, Model, Node};
+use crate::model::{BodyId, CoordId, JointKind, Model, Node};
 use crate::scalar::Real;
 use crate::spatial::{Inertia, Pose, Twist, Vec3, vec3};
 
@@ -121,6 +121,7 @@ impl<S: Real> ElasticNumbers<S> {
             }
             Element::Spring(c) => ElementNumbers::Stiffness(numbers.joints[c].stiffness),
             Element::Transmission(c) => ElementNumbers::Stiffness(numbers.joints[c].transmission),
+            Element::Servo(c) => ElementNumbers::Stiffness(servo_stiffness(model, c)),
             Element::Rotor(c) => ElementNumbers::Rotor(numbers.joints[c].rotor),
         }
     }
@@ -254,6 +255,14 @@ fn modal_frame<S: Real>(model: &Model<S>, host: Host) -> Pose<S> {
 fn tool_point<S: Real>(model: &Model<S>) -> Vec3<S> {
     let tool = model.topology().closures.iter().find(|(_, c)| c.tool);
     tool.map_or_else(Vec3::zeros, |(id, _)| model.numbers().closures[id][0].p)
+}
+
+/// Stiffness of the servo loop of the drive of a joint, seen by the joint; zero where the file gives none.
+pub fn servo_stiffness<S: Real>(model: &Model<S>, c: CoordId) -> S {
+    let t = model.topology();
+    let drive = &model.description().bodies[t.bodies[t.coords[c].body].row.0].drive;
+    let values = model.description().definitions.values(&model.numbers().parameters);
+    drive.as_ref().and_then(|d| d.servo.as_ref()).map_or_else(S::zero, |k| k.eval(&values))
 }
 
 /// What a piece of a beam is made of.

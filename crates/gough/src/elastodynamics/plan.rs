@@ -19,10 +19,10 @@ use crate::model::{BodyId, ClosureId, CoordId, Id, Model, Node, PerBody};
 pub enum Actuators {
     /// Held joints do not move at all.
     Locked,
-    /// Held joints give way by the stiffness of their transmission, where the file has one.
+    /// Held joints give way by the stiffness of their transmission and of their servo loop, where the file has them.
     #[default]
     Elastic,
-    /// Driven joints move freely, with the inertia of their rotors.
+    /// Driven joints move freely, with the inertia of their rotors, which stand behind the transmission where the file has one.
     Free,
 }
 
@@ -119,6 +119,8 @@ pub enum Variable {
     Cut(ClosureId, usize),
     /// A mode of a modal body.
     Mode(Host, usize),
+    /// A rotor that a transmission lets move apart from its joint, by the motion of the joint that it stands for.
+    Rotor(CoordId),
 }
 
 /// A link between two frames.
@@ -225,10 +227,30 @@ pub enum Element {
     },
     /// Spring of a joint.
     Spring(CoordId),
-    /// Stiffness of the transmission of a drive.
+    /// Stiffness of the transmission of a drive: between its rotor, which may be held, and its joint.
     Transmission(CoordId),
+    /// Stiffness of the servo loop of a drive: between the command and its rotor, or its joint where both move as one.
+    Servo(CoordId),
     /// Rotor of a drive.
     Rotor(CoordId),
+}
+
+impl Element {
+    /// The variables whose sum, with these signs, a spring or a rotor looks at, given what moves.
+    pub(super) fn looks_at(self, moves: impl Fn(Variable) -> bool) -> [Option<(Variable, f64)>; 2] {
+        let rotor = |c: CoordId| {
+            let apart = Variable::Rotor(c);
+            if moves(apart) { apart } else { Variable::Joint(c) }
+        };
+        match self {
+            Element::Transmission(c) if moves(Variable::Rotor(c)) => {
+                [Some((Variable::Joint(c), 1.0)), Some((Variable::Rotor(c), -1.0))]
+            }
+            Element::Spring(c) | Element::Transmission(c) => [Some((Variable::Joint(c), 1.0)), None],
+            Element::Servo(c) | Element::Rotor(c) => [Some((rotor(c), 1.0)), None],
+            _ => [None; 2],
+        }
+    }
 }
 
 /// The plan.
@@ -262,6 +284,11 @@ impl ElasticPlan {
         self.sizes.0.iter().sum::<usize>() + self.sizes.1
     }
 
+    /// Whether a variable moves.
+    pub fn moves(&self, v: Variable) -> bool {
+        self.clusters.iter().any(|c| c.variables.contains(&v))
+    }
+
     /// Place of a coordinate among all: legs in order, then the tip.
     pub fn place(&self, cluster: &Cluster) -> usize {
         let first: usize = match cluster.part {
@@ -284,6 +311,7 @@ impl ElasticPlan {
                 format!("{place}.{component}")
             }
             Variable::Joint(c) => format!("q{}", t.coords[c].name),
+            Variable::Rotor(c) => format!("rotor {}", t.coords[c].name),
             Variable::Cut(c, k) => format!("{}.{}", t.closures[c].name, k + 1),
             Variable::Mode(h, k) => format!("mode {} of {}", k + 1, t.node_name(h.node())),
         }

@@ -373,6 +373,12 @@ impl<'m> Vibration<'m> {
         (0..cluster.independent.len()).map(|k| self.data.share(plan, c, slot, k) * x[first + k]).sum()
     }
 
+    /// What a spring or a rotor sees in a mode.
+    fn seen_by(&self, element: &Element, x: &[f64]) -> f64 {
+        let parts = element.looks_at(|v| self.plan().moves(v));
+        parts.into_iter().flatten().map(|(v, sign)| sign * self.variable(v, x)).sum()
+    }
+
     fn element_energy(&self, element: &Element, numbers: &ElementNumbers<f64>, x: &[f64], out: &mut Shares) {
         let t = self.model.topology();
         let name = |host: Host| t.node_name(host.node()).to_owned();
@@ -408,13 +414,13 @@ impl<'m> Vibration<'m> {
                 out.add_kinetic(name(*host), kinetic);
             }
             (Element::Spring(c), ElementNumbers::Stiffness(k)) => {
-                out.add_elastic(joint(*c), Store::Joint, k * self.variable(Variable::Joint(*c), x).powi(2));
+                out.add_elastic(joint(*c), Store::Joint, k * self.seen_by(element, x).powi(2));
             }
-            (Element::Transmission(c), ElementNumbers::Stiffness(k)) => {
-                out.add_elastic(joint(*c), Store::Actuator, k * self.variable(Variable::Joint(*c), x).powi(2));
+            (Element::Transmission(c) | Element::Servo(c), ElementNumbers::Stiffness(k)) => {
+                out.add_elastic(joint(*c), Store::Actuator, k * self.seen_by(element, x).powi(2));
             }
             (Element::Rotor(c), ElementNumbers::Rotor(I)) => {
-                out.add_kinetic(joint(*c), I * self.variable(Variable::Joint(*c), x).powi(2));
+                out.add_kinetic(joint(*c), I * self.seen_by(element, x).powi(2));
             }
             _ => {}
         }

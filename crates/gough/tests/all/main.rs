@@ -8,6 +8,7 @@ mod codegen;
 mod common;
 mod counting;
 mod dynamics;
+mod elastic_drives;
 mod faults;
 mod four_numbers;
 mod four_states;

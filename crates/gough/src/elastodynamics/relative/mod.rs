@@ -37,6 +37,8 @@ pub enum Coordinate {
     Inner(ClosureId, usize),
     /// A freedom of a joint that is cut.
     Cut(ClosureId, usize),
+    /// A rotor that moves apart from its joint.
+    Rotor(CoordId),
 }
 
 /// One vector equation: a frame, moved over the freedoms of the cut joint or not, is the frame it closes on.
@@ -152,6 +154,7 @@ impl RelativePlan {
         let component = |k: usize| ["ux", "uy", "uz", "rx", "ry", "rz"][k];
         match self.coordinates[k] {
             Coordinate::Joint(c) => format!("q{}", t.coords[c].name),
+            Coordinate::Rotor(c) => format!("rotor {}", t.coords[c].name),
             Coordinate::Beam(b, piece, k) => format!("{}[{}].{}", t.bodies[b].name, piece + 1, component(k)),
             Coordinate::Mode(h, k) => format!("mode {} of {}", k + 1, t.node_name(h.node())),
             Coordinate::Platform(k) => format!("{}.{}", t.node_name(Host::Platform.node()), component(k)),
@@ -341,6 +344,7 @@ fn coordinate(v: Variable) -> Option<Coordinate> {
         Variable::Joint(c) => Some(Coordinate::Joint(c)),
         Variable::Mode(h, k) => Some(Coordinate::Mode(h, k)),
         Variable::Cut(c, k) => Some(Coordinate::Cut(c, k)),
+        Variable::Rotor(c) => Some(Coordinate::Rotor(c)),
         Variable::Root(..) => None,
     }
 }
@@ -376,6 +380,8 @@ fn coordinates(model: &Model<f64>, plan: &ElasticPlan, components: &[Vec<usize>]
             components[link.frames[1]].iter().for_each(|k| add(Coordinate::Inner(c, *k)));
         }
     }
+    let rotors = plan.clusters.iter().flat_map(|c| &c.variables).filter(|v| matches!(v, Variable::Rotor(_)));
+    rotors.filter_map(|v| coordinate(*v)).for_each(&mut add);
     for e in &plan.elements {
         if let Element::Beam { body, ends } = e
             && let Place::Node(_, piece) = plan.frames[ends[0]].place
@@ -522,13 +528,20 @@ impl<'a, S: Real, P: Sight<S>> Solver<'a, S, P> {
                     slots.iter().for_each(|(h, other)| M.add(slot, *other, body.M_ee[k * modes + h]));
                 }
             }
-            (Element::Spring(c) | Element::Transmission(c), ElementNumbers::Stiffness(k)) => {
-                place(Coordinate::Joint(*c)).into_iter().for_each(|c| K.add(c, c, *k));
-            }
-            (Element::Rotor(c), ElementNumbers::Rotor(I)) => {
-                place(Coordinate::Joint(*c)).into_iter().for_each(|c| M.add(c, c, *I));
-            }
+            (_, ElementNumbers::Stiffness(k)) => self.add_scalar(element, *k, K),
+            (_, ElementNumbers::Rotor(I)) => self.add_scalar(element, *I, M),
             _ => {}
+        }
+    }
+
+    /// A stiffness or an inertia on one joint, on its rotor, or between the two.
+    fn add_scalar(&self, element: &Element, x: S, form: &mut Form<S>) {
+        let place = |v: Variable| self.plan.place(coordinate(v)?);
+        let parts = element.looks_at(|v| place(v).is_some());
+        let parts: Vec<(usize, f64)> =
+            parts.into_iter().flatten().filter_map(|(v, sign)| Some((place(v)?, sign))).collect();
+        for (i, a) in &parts {
+            parts.iter().for_each(|(j, b)| form.add(*i, *j, x * S::lit(a * b)));
         }
     }
 
