@@ -32,6 +32,10 @@ pub struct Material {
     /// Poisson's ratio, when `G` follows from it.
     pub nu: Option<Formula>,
     pub density: Formula,
+    /// Damping per mass, 1/s.
+    pub mass_damping: Option<Formula>,
+    /// Damping per stiffness, s.
+    pub stiffness_damping: Option<Formula>,
 }
 
 impl Material {

@@ -494,6 +494,8 @@ static MATERIAL: Section = Section {
         key("G", Kind::Number(Unit::Pressure), "Shear modulus; or give `nu`."),
         key("nu", Kind::Number(Unit::Pure), "Poisson's ratio, in place of `G`: G = E/(2(1 + nu))."),
         must("density", Kind::Number(Unit::Density), "Density."),
+        key("mass_damping", Kind::Number(Unit::Any), "Damping of beams by their mass, in 1/s: D = a M + b K."),
+        key("stiffness_damping", Kind::Number(Unit::Any), "Damping of beams by their stiffness, in s."),
     ],
     free: None,
 };

@@ -428,7 +428,9 @@ impl Reader<'_> {
             );
         }
         let density = self.positive(table, "density", Unit::Density);
-        Some(Material { E: E?, G, nu, density: density? })
+        let mass_damping = self.nonnegative(table, "mass_damping", Unit::Any, false);
+        let stiffness_damping = self.nonnegative(table, "stiffness_damping", Unit::Any, false);
+        Some(Material { E: E?, G, nu, density: density?, mass_damping, stiffness_damping })
     }
 
     fn section(&mut self, table: &Table) -> Option<Section> {

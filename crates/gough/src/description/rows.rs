@@ -81,7 +81,7 @@ impl Reader<'_> {
     }
 
     /// A number that must not be negative.
-    fn nonnegative(&mut self, table: &Table, key: &str, unit: Unit, slides: bool) -> Option<Formula> {
+    pub(super) fn nonnegative(&mut self, table: &Table, key: &str, unit: Unit, slides: bool) -> Option<Formula> {
         let f = self.number(table, key, unit, slides)?;
         if f.value < 0.0 {
             self.fault(Fault::Negative { key: key.to_owned(), value: f.value }, f.span);

@@ -57,6 +57,36 @@ pub enum ElasticError {
     NotReducible,
     /// The eigenvalues were not found.
     NotConverged,
+    /// The loops of the deformed robot cannot be closed.
+    NotClosed {
+        /// The gap that is left.
+        gap: f64,
+    },
+    /// A list of a state has another length than the robot has coordinates.
+    Count {
+        /// The list.
+        what: &'static str,
+        /// How many numbers were given.
+        given: usize,
+        /// How many there must be.
+        wanted: usize,
+    },
+    /// The platform is a body of a leg, or a point on it: it has no pose of its own.
+    NoPlatform,
+    /// A motion has no inertia, so that its acceleration is not determined.
+    NoInertia {
+        /// What moves most in it.
+        what: String,
+    },
+    /// More drives than accelerations that were told.
+    RedundantDrives {
+        /// How many drives.
+        drives: usize,
+        /// How many accelerations.
+        wanted: usize,
+    },
+    /// The drives cannot give the accelerations that were told.
+    NotDrivable,
 }
 
 impl ElasticError {
@@ -76,6 +106,12 @@ impl ElasticError {
             ElasticError::NegativeMass { .. } => "negative-mass",
             ElasticError::NotReducible => "not-reducible",
             ElasticError::NotConverged => "not-converged",
+            ElasticError::NotClosed { .. } => "not-closed",
+            ElasticError::Count { .. } => "count",
+            ElasticError::NoPlatform => "no-platform",
+            ElasticError::NoInertia { .. } => "no-inertia",
+            ElasticError::RedundantDrives { .. } => "redundant-drives",
+            ElasticError::NotDrivable => "not-drivable",
         }
     }
 
@@ -83,7 +119,7 @@ impl ElasticError {
     pub fn is_misuse(&self) -> bool {
         match self {
             ElasticError::Posture(e) => e.is_misuse(),
-            ElasticError::NotConverged => false,
+            ElasticError::NotConverged | ElasticError::NotClosed { .. } | ElasticError::NotDrivable => false,
             _ => true,
         }
     }
@@ -138,6 +174,27 @@ impl fmt::Display for ElasticError {
             ElasticError::NotReducible => f.write_str(
                 "a leg moves freely while the platform is held, or the robot has free motions: it cannot be reduced; \
                  leave --reduce out",
+            ),
+            ElasticError::NotClosed { gap } => write!(
+                f,
+                "the loops of the deformed robot do not close, a gap of {gap:.1e} is left; give smaller elastic coordinates, or \
+                 positions nearer to the home posture"
+            ),
+            ElasticError::Count { what, given, wanted } => {
+                write!(f, "`{what}` has {given} numbers, the robot needs {wanted}; `gough check` lists the coordinates")
+            }
+            ElasticError::NoPlatform => f.write_str(
+                "the platform of this robot is a point on a flexible leg and has no coordinates of its own; give the active joints",
+            ),
+            ElasticError::NoInertia { what } => {
+                write!(f, "{what} moves without inertia, so that its acceleration is not determined; give a body there a mass")
+            }
+            ElasticError::RedundantDrives { drives, wanted } => write!(
+                f,
+                "{drives} drives for {wanted} accelerations: they can share in many ways; give the accelerations of the active joints"
+            ),
+            ElasticError::NotDrivable => f.write_str(
+                "the drives cannot give these accelerations here; give those of the active joints, or move away from the singularity",
             ),
             ElasticError::NotConverged => f.write_str(
                 "the natural frequencies did not converge; look at the units of moduli, densities, lengths and stiffnesses",

@@ -20,6 +20,7 @@ mod closing;
 pub mod drives;
 mod error;
 pub mod modal;
+pub mod motion;
 pub mod numbers;
 pub mod plan;
 mod planar;

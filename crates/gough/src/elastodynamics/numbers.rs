@@ -228,7 +228,7 @@ pub(super) fn unit<S: Real>(k: usize) -> Twist<S> {
 }
 
 /// What a mode does to a point, in the axes of the file.
-fn mode_twist<S: Real>(model: &Model<S>, host: Host, point: usize, k: usize) -> Twist<S> {
+pub(super) fn mode_twist<S: Real>(model: &Model<S>, host: Host, point: usize, k: usize) -> Twist<S> {
     let of = |v: [f64; 3]| Vec3::from(v.map(S::lit));
     modal(model, host).map_or_else(Twist::zero, |m| {
         let p = &m.points[point];
@@ -240,8 +240,16 @@ fn point_frame(plan: &ElasticPlan, host: Host, point: usize) -> usize {
     plan.frames.iter().position(|f| f.place == Place::Point(host, point)).unwrap_or(0)
 }
 
+/// Four-point Gauss rule on [0, 1], exact to degree seven: products of beam shapes have degree six.
+pub(super) fn shape_rule() -> [(f64, f64); 4] {
+    let root = (6.0_f64 / 5.0).sqrt() * 2.0 / 7.0;
+    let (a, b) = ((3.0 / 7.0 - root).sqrt(), (3.0 / 7.0 + root).sqrt());
+    let (u, v) = ((18.0 + 30.0_f64.sqrt()) / 72.0, (18.0 - 30.0_f64.sqrt()) / 72.0);
+    [(0.5 - 0.5 * b, v), (0.5 - 0.5 * a, u), (0.5 + 0.5 * a, u), (0.5 + 0.5 * b, v)]
+}
+
 /// The frame of the file in the frame of the host.
-fn modal_frame<S: Real>(model: &Model<S>, host: Host) -> Pose<S> {
+pub(super) fn modal_frame<S: Real>(model: &Model<S>, host: Host) -> Pose<S> {
     match host {
         Host::Body(b) => model.numbers().bodies[b].X_MB,
         Host::Platform => {

@@ -89,7 +89,8 @@ fn what_gives_way_is_told() {
 #[test]
 fn heli4_is_the_servo_of_its_source() {
     let robot = gough::robots::load("heli4").unwrap().unwrap();
-    let data: serde_json::Value = serde_json::from_str(include_str!("../../../../robots/heli4/reference.json")).unwrap();
+    let data: serde_json::Value =
+        serde_json::from_str(include_str!("../../../../robots/heli4/reference.json")).unwrap();
     let mut v = Vibration::new(robot.model(), robot.home(), Actuators::Elastic).unwrap();
     let poses = data["poses"].as_array().unwrap();
     assert!(poses.len() >= 3);

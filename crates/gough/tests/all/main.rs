@@ -10,6 +10,7 @@ mod counting;
 mod dynamics;
 mod elastic_drives;
 mod faults;
+mod flexible_motion;
 mod four_numbers;
 mod four_states;
 mod frequencies;

@@ -350,7 +350,7 @@ fn coordinate(v: Variable) -> Option<Coordinate> {
 }
 
 /// In-plane components of the displacements at each frame.
-fn frame_components(
+pub(super) fn frame_components(
     model: &Model<f64>,
     plan: &ElasticPlan,
     pos: &Positions<f64>,

@@ -1,0 +1,33 @@
+//! Flexible robots in motion, chapter 10: generalised Newton-Euler bodies, recursion in relative coordinates, loops closed on deformed
+//! bodies, inverse and direct elastodynamics.
+//!
+//! A [`FlexibleModel`] has the coordinates of the cut robot: joints, the twist of a free platform, deflections of transmissions,
+//! displacements of beams, modes. [`Flexible`] closes the loops, finds which coordinates depend on the others and answers: efforts and
+//! elastic accelerations from motion, motion from efforts.
+//!
+//! ```
+//! use gough::elastodynamics::motion::{Flexible, FlexibleState};
+//!
+//! let robot = gough::robots::load("dual-emps").expect("shipped").expect("correct");
+//! let mut flexible = Flexible::new(robot.model(), robot.home())?;
+//! let state = FlexibleState::rest(&flexible, robot.home());
+//! let answer = flexible.direct(&state, &[10.0, 0.0], None)?;
+//! assert_eq!(answer.elastic_qdd.len(), 9);
+//! # Ok::<(), gough::elastodynamics::ElasticError>(())
+//! ```
+
+mod answer;
+mod body;
+mod loops;
+mod plan;
+mod recursion;
+mod rotation;
+mod solve;
+
+pub use answer::{CoordinateMotion, FlexibleAnswer, Given, Wanted};
+pub use body::{Deformed, FlexibleBody};
+pub use loops::LoopEquations;
+pub use plan::{FlexibleModel, FlexiblePlan, MotionCoordinate};
+pub use recursion::{FlexibleData, FlexiblePositions, FrameMotion};
+pub use rotation::ElasticTurn;
+pub use solve::{Factor, Flexible, FlexibleState, ReducedEquations};

@@ -1,0 +1,271 @@
+//! Motion of every frame, base to tip, and inertia and bias forces of the cut robot, (10.75)-(10.103), in any scalar.
+
+use super::plan::{FlexibleModel, Step};
+use super::rotation::ElasticTurn;
+use crate::linalg::small::Dense;
+use crate::model::JointKind;
+use crate::scalar::Real;
+use crate::spatial::{Accel, Pose, Turn, Twist, Vec3, Wrench, cross, vec3};
+
+/// Positions of a flexible robot: coordinates in the order of the model, and the pose of the platform where it is free. Slots of the
+/// platform are not looked at in positions; in rates they are its twist in world axes.
+#[derive(Clone, PartialEq, Debug)]
+pub struct FlexiblePositions<S: Real> {
+    /// Coordinates.
+    pub q: Vec<S>,
+    /// The platform.
+    pub X_WE: Pose<S>,
+}
+
+/// A frame in motion, in its own axes.
+#[derive(Clone, Debug)]
+pub struct FrameMotion<S: Real> {
+    /// Where it is.
+    pub X_WF: Pose<S>,
+    /// Its twist.
+    pub V: Twist<S>,
+    /// Its acceleration while no rate changes, `g` of (10.84), without gravity.
+    pub bias: Accel<S>,
+    /// Its motion per unit of each slot of its path, (10.78).
+    pub columns: Vec<Twist<S>>,
+}
+
+/// Memory of one computation.
+#[derive(Clone, Debug)]
+pub struct FlexibleData<S: Real> {
+    /// Frames, in the order of the steps.
+    pub frames: Vec<FrameMotion<S>>,
+    /// `M_tot` of the cut robot, (10.103).
+    pub M: Dense<S>,
+    /// `c_tot` of the cut robot: rates, gravity, stiffness and damping of bodies; friction of joints is not in it.
+    pub c: Vec<S>,
+}
+
+impl<S: Real> FlexibleModel<S> {
+    /// Memory for one computation.
+    pub fn data(&self) -> FlexibleData<S> {
+        let n = self.coordinates().len();
+        let frame = |k: usize| FrameMotion {
+            X_WF: Pose::identity(),
+            V: Twist::zero(),
+            bias: Accel::zero(),
+            columns: vec![Twist::zero(); self.frames[k].path.len()],
+        };
+        FlexibleData {
+            frames: (0..self.frames.len()).map(frame).collect(),
+            M: Dense::zeros(n, n),
+            c: vec![S::zero(); n],
+        }
+    }
+
+    /// Poses, twists, Jacobians and bias accelerations of all frames.
+    pub fn move_frames(&self, at: &FlexiblePositions<S>, rates: &[S], data: &mut FlexibleData<S>) {
+        for k in 0..self.frames.len() {
+            let frame = &self.frames[k];
+            let (before, rest) = data.frames.split_at_mut(k);
+            let out = &mut rest[0];
+            let from = frame.from.map(|f| &before[f]);
+            let carried = from.map_or(0, |f| f.columns.len());
+            match &frame.step {
+                Step::Free => self.place_platform(at, rates, out),
+                Step::Joint { X0, X1, kind, parts } => {
+                    let sum = |x: &[S]| parts.iter().fold(S::zero(), |sum, (slot, c)| sum + *c * x[*slot]);
+                    let joint = JointMotion::new(*kind, sum(&at.q), sum(rates));
+                    joint.over(&start(from, X0), X1, out);
+                    let X = *X0 * joint.X * *X1;
+                    carry(from, &X, out);
+                    let own = X1.pull(joint.axis);
+                    out.columns[carried..].fill(Twist::zero());
+                    for (slot, c) in parts {
+                        let place =
+                            frame.path.iter().position(|s| s == slot).expect("slots of a joint are on its path");
+                        out.columns[place] = out.columns[place] + own.scale(*c);
+                    }
+                }
+                Step::Tip { X0, shapes } => {
+                    let sum = |x: &[S]| shapes.iter().fold(Twist::zero(), |sum, (slot, t)| sum + t.scale(x[*slot]));
+                    let (u, ud) = (sum(&at.q), sum(rates));
+                    let turn = ElasticTurn::new(u.w, ud.w);
+                    tip_over(&start(from, X0), &turn, u.v, ud.v, out);
+                    let X = *X0 * Pose { R: turn.R, p: u.v };
+                    carry(from, &X, out);
+                    for ((_, t), column) in shapes.iter().zip(&mut out.columns[carried..]) {
+                        *column = Twist { v: turn.R.apply_inv(t.v), w: turn.R.apply_inv(turn.T * t.w) };
+                    }
+                }
+            }
+        }
+    }
+
+    fn place_platform(&self, at: &FlexiblePositions<S>, rates: &[S], out: &mut FrameMotion<S>) {
+        out.X_WF = at.X_WE;
+        let (R, mut V) = (at.X_WE.R, Twist::zero());
+        for (column, slot) in out.columns.iter_mut().zip(self.platform()) {
+            let super::plan::MotionCoordinate::Platform(k) = self.coordinates()[slot] else { continue };
+            let unit: Twist<S> = crate::elastodynamics::numbers::unit(k);
+            *column = Twist { v: R.apply_inv(unit.v), w: R.apply_inv(unit.w) };
+            V = V + column.scale(rates[slot]);
+        }
+        (out.V, out.bias) = (V, Accel::zero());
+    }
+
+    /// `M_tot` and `c_tot` of the cut robot; frames have moved.
+    pub fn cut_dynamics(&self, at: &FlexiblePositions<S>, rates: &[S], data: &mut FlexibleData<S>) {
+        data.M.clear();
+        data.c.fill(S::zero());
+        for mass in &self.masses {
+            let frame = &data.frames[mass.frame];
+            let path = &self.frames[mass.frame].path;
+            let pick = |x: &[S]| -> Vec<S> { mass.slots.iter().map(|k| x[*k]).collect() };
+            let (q, qd) = (pick(&at.q), pick(rates));
+            let d = mass.body.deformed(frame.V, &q, &qd);
+            let gravity = frame.X_WF.R.apply_inv(self.gravity);
+            let A = Accel { a: frame.bias.a - gravity, alpha: frame.bias.alpha };
+            let F = d.wrench_at(A);
+            for (i, t) in path.iter().zip(&frame.columns) {
+                data.c[*i] += t.power(F);
+                let P = d.inertia.momentum(*t);
+                for (j, s) in path.iter().zip(&frame.columns) {
+                    *data.M.at_mut(*i, *j) += s.power(P);
+                }
+            }
+            let n = mass.slots.len();
+            for (k, slot) in mass.slots.iter().enumerate() {
+                let column = Wrench::from_array(d.M_re[k]);
+                let felt = A.power(column);
+                data.c[*slot] += felt + d.forces[k] + mass.body.elastic_force(&q, &qd, k);
+                for (i, t) in path.iter().zip(&frame.columns) {
+                    let m = t.power(column);
+                    *data.M.at_mut(*i, *slot) += m;
+                    *data.M.at_mut(*slot, *i) += m;
+                }
+                for (h, other) in mass.slots.iter().enumerate() {
+                    *data.M.at_mut(*slot, *other) += mass.body.M_ee[k * n + h];
+                }
+            }
+        }
+        for (slot, I) in &self.rotors {
+            *data.M.at_mut(*slot, *slot) += *I;
+        }
+        for (slot, k) in &self.springs {
+            data.c[*slot] += *k * at.q[*slot];
+        }
+    }
+
+    /// Where the platform is, its twist and its acceleration for these accelerations of the coordinates, in world axes.
+    pub fn tool(&self, accelerations: &[S], data: &FlexibleData<S>) -> (Pose<S>, Twist<S>, Accel<S>) {
+        let (frame, X) = (self.tool.0, self.tool.1);
+        let Some(f) = frame else { return (X, Twist::zero(), Accel::zero()) };
+        let motion = &data.frames[f];
+        let moved = self.frames[f].path.iter().zip(&motion.columns);
+        let A = moved.fold(motion.bias, |A, (slot, t)| Accel {
+            a: A.a + t.v * accelerations[*slot],
+            alpha: A.alpha + t.w * accelerations[*slot],
+        });
+        let A = A.at(X.p, motion.V.w);
+        let V = motion.V.at(X.p);
+        let R = motion.X_WF.R;
+        (
+            motion.X_WF * X,
+            Twist { v: R.apply(V.v), w: R.apply(V.w) },
+            Accel { a: R.apply(A.a), alpha: R.apply(A.alpha) },
+        )
+    }
+
+    /// Kinetic energy of bodies, of rotors, potential energy of gravity, elastic energy, power lost in bodies.
+    pub fn energies(&self, at: &FlexiblePositions<S>, rates: &[S], data: &FlexibleData<S>) -> [S; 5] {
+        let half = S::lit(0.5);
+        let mut e = [S::zero(); 5];
+        for mass in &self.masses {
+            let frame = &data.frames[mass.frame];
+            let pick = |x: &[S]| -> Vec<S> { mass.slots.iter().map(|k| x[*k]).collect() };
+            let (q, qd) = (pick(&at.q), pick(rates));
+            let d = mass.body.deformed(frame.V, &q, &qd);
+            let mixed = d
+                .M_re
+                .iter()
+                .zip(&qd)
+                .fold(S::zero(), |sum, (c, qd)| sum + frame.V.power(Wrench::from_array(*c)) * *qd);
+            e[0] += d.inertia.energy(frame.V) + mixed + super::body::FlexibleBody::half_form(&mass.body.M_ee, &qd);
+            e[2] -= (frame.X_WF.p * d.inertia.m + frame.X_WF.R.apply(d.inertia.ms)).dot(&self.gravity);
+            e[3] += super::body::FlexibleBody::half_form(&mass.body.K_ee, &q);
+            e[4] += super::body::FlexibleBody::half_form(&mass.body.D_ee, &qd) * S::lit(2.0);
+        }
+        e[1] = self.rotors.iter().fold(S::zero(), |sum, (slot, I)| sum + half * *I * rates[*slot].squared());
+        e[3] += self.springs.iter().fold(S::zero(), |sum, (slot, k)| sum + half * *k * at.q[*slot].squared());
+        e
+    }
+}
+
+/// A frame fixed to the one before: pose in the world, twist and bias there.
+struct Start<S: Real> {
+    X_W: Pose<S>,
+    V: Twist<S>,
+    bias: Accel<S>,
+}
+
+fn start<S: Real>(from: Option<&FrameMotion<S>>, X0: &Pose<S>) -> Start<S> {
+    let Some(f) = from else { return Start { X_W: *X0, V: Twist::zero(), bias: Accel::zero() } };
+    let A = f.bias.at(X0.p, f.V.w);
+    Start { X_W: f.X_WF * *X0, V: X0.pull(f.V), bias: Accel { a: X0.R.apply_inv(A.a), alpha: X0.R.apply_inv(A.alpha) } }
+}
+
+/// Columns of the frame before, seen from the next.
+fn carry<S: Real>(from: Option<&FrameMotion<S>>, X: &Pose<S>, out: &mut FrameMotion<S>) {
+    let columns = from.map_or(&[][..], |f| &f.columns);
+    for (to, t) in out.columns.iter_mut().zip(columns) {
+        *to = X.pull(*t);
+    }
+}
+
+/// A joint at a position and a rate, about or along z.
+struct JointMotion<S: Real> {
+    X: Pose<S>,
+    axis: Twist<S>,
+    rate: S,
+}
+
+impl<S: Real> JointMotion<S> {
+    fn new(kind: JointKind, q: S, rate: S) -> Self {
+        let z = vec3(S::zero(), S::zero(), S::one());
+        let (X, axis) = match kind {
+            JointKind::Revolute => (Pose::identity().turned(Turn::of(q)), Twist { v: Vec3::zeros(), w: z }),
+            JointKind::Prismatic => (Pose::translation(z * q), Twist { v: z, w: Vec3::zeros() }),
+            JointKind::Fixed => (Pose::identity(), Twist::zero()),
+        };
+        Self { X, axis, rate }
+    }
+
+    /// Over the joint, and on to the frame on its moving side: `v̇ += 2 q̇ ω × a`, `ω̇ += q̇ ω × a`, (10.82).
+    fn over(&self, at: &Start<S>, X1: &Pose<S>, out: &mut FrameMotion<S>) {
+        let (w, two) = (at.V.w, S::lit(2.0));
+        let A = at.bias.at(self.X.p, w);
+        let A = Accel {
+            a: A.a + cross(w, self.axis.v) * (two * self.rate),
+            alpha: A.alpha + cross(w, self.axis.w) * self.rate,
+        };
+        let moved = self.axis.scale(self.rate);
+        let V = at.V.at(self.X.p);
+        let V = Twist { v: V.v + moved.v, w: V.w + moved.w };
+        // Axes of the moving side; the axis is the same in both.
+        let (R, w) = (self.X.R, V.w);
+        let V = Twist { v: R.apply_inv(V.v), w: R.apply_inv(w) };
+        let A = Accel { a: R.apply_inv(A.a), alpha: R.apply_inv(A.alpha) };
+        let A = A.at(X1.p, V.w);
+        out.X_WF = at.X_W * self.X * *X1;
+        out.V = X1.pull(V);
+        out.bias = Accel { a: X1.R.apply_inv(A.a), alpha: X1.R.apply_inv(A.alpha) };
+    }
+}
+
+/// To a tip that is displaced by `u` and turned: `v̇ += 2 ω × u̇`, `ω̇ += ω × ω_e`, (10.12), (10.82).
+fn tip_over<S: Real>(at: &Start<S>, turn: &ElasticTurn<S>, u: Vec3<S>, ud: Vec3<S>, out: &mut FrameMotion<S>) {
+    let w = at.V.w;
+    let A = at.bias.at(u, w);
+    let A = Accel { a: A.a + cross(w, ud) * S::lit(2.0), alpha: A.alpha + cross(w, turn.rate) + turn.bias };
+    let V = at.V.at(u);
+    let R = turn.R;
+    out.X_WF = at.X_W * Pose { R, p: u };
+    out.V = Twist { v: R.apply_inv(V.v + ud), w: R.apply_inv(w + turn.rate) };
+    out.bias = Accel { a: R.apply_inv(A.a), alpha: R.apply_inv(A.alpha) };
+}

@@ -1,0 +1,355 @@
+//! The closed robot: which coordinates depend on the others, reduced inertia and forces, accelerations and efforts, (10.109)-(10.125).
+
+use super::loops::LoopEquations;
+use super::plan::{FlexibleModel, FlexiblePlan};
+use super::recursion::{FlexibleData, FlexiblePositions};
+use super::rotation::ElasticTurn;
+use crate::dynamics::Sign;
+use crate::elastodynamics::error::ElasticError;
+use crate::kinematics::Posture;
+use crate::linalg::RANK_TOLERANCE;
+use crate::linalg::dense::{Matrix, least_squares};
+use crate::linalg::small::{Dense, PivotOrder};
+use crate::model::{CoordId, Model, Node};
+use crate::spatial::{Pose, Twist, Vec3, Wrench};
+
+/// Loops are closed when no gap is larger, metres over the length of the robot, or radians.
+const CLOSED: f64 = 1e-12;
+
+/// Loops that cannot be closed further and are no farther than this are taken as closed: rounding of what was given.
+const NEARLY: f64 = 1e-9;
+
+/// Most steps of Newton's method on the loops.
+const MOST_STEPS: usize = 50;
+
+/// A state of a flexible robot: coordinates and rates in the order of [`FlexibleModel::coordinates`].
+#[derive(Clone, PartialEq, Debug)]
+pub struct FlexibleState {
+    /// Where everything is.
+    pub at: FlexiblePositions<f64>,
+    /// Rates of the coordinates; of the platform its twist in world axes.
+    pub rates: Vec<f64>,
+}
+
+impl FlexibleState {
+    /// At rest and undeformed at a posture of the rigid robot.
+    pub fn rest(flexible: &Flexible<'_>, posture: &Posture) -> Self {
+        let (model, own) = (flexible.model, &flexible.flexible);
+        let mut q = vec![0.0; own.coordinates().len()];
+        for c in model.topology().coords.ids() {
+            for slot in own.joints(&[c]) {
+                q[slot] = posture.joints(model, &[c])[0];
+            }
+        }
+        Self { rates: vec![0.0; q.len()], at: FlexiblePositions { q, X_WE: *posture.pose() } }
+    }
+}
+
+/// Equations of motion in the independent coordinates at a state: `M q̈ + h = G τ`, all coordinates `q̈_t = J q̈ + b`.
+#[derive(Clone, Debug)]
+pub struct ReducedEquations {
+    /// Inertia.
+    pub M: Dense<f64>,
+    /// Everything that is neither inertia nor drives.
+    pub h: Vec<f64>,
+    /// All coordinates by the independent ones, (10.114).
+    pub J: Dense<f64>,
+    /// What the dependent coordinates accelerate by while no independent rate changes, (10.118).
+    pub b: Vec<f64>,
+}
+
+/// A flexible robot ready to be asked, with the memory of one computation.
+#[derive(Clone, Debug)]
+pub struct Flexible<'m> {
+    pub(super) model: &'m Model<f64>,
+    pub(super) flexible: FlexibleModel<f64>,
+    pub(super) data: FlexibleData<f64>,
+    loops: LoopEquations<f64>,
+    order: PivotOrder,
+    independent: Vec<usize>,
+    /// Wrenches from outside in world axes, on the platform or at the origin of a body's joint frame.
+    loads: Vec<(Node, Wrench<f64>)>,
+}
+
+impl<'m> Flexible<'m> {
+    /// Plan at a posture of the rigid robot.
+    pub fn new(model: &'m Model<f64>, posture: &Posture) -> Result<Self, ElasticError> {
+        let plan = FlexiblePlan::new(model, posture.positions())?;
+        let flexible = FlexibleModel::new(model, &plan);
+        let (data, loops) = (flexible.data(), flexible.loop_equations());
+        let (order, independent, loads) = (PivotOrder::default(), Vec::new(), Vec::new());
+        let mut this = Self { model, flexible, data, loops, order, independent, loads };
+        let rest = FlexibleState::rest(&this, posture);
+        this.look(&rest);
+        this.choose();
+        Ok(this)
+    }
+
+    /// The model that it asks.
+    pub fn model(&self) -> &'m Model<f64> {
+        self.model
+    }
+
+    /// Coordinates, frames and constants.
+    pub fn flexible(&self) -> &FlexibleModel<f64> {
+        &self.flexible
+    }
+
+    /// Places of the independent coordinates, in order.
+    pub fn independent(&self) -> &[usize] {
+        &self.independent
+    }
+
+    /// Wrenches from outside, in world axes: on the platform at its origin, on bodies at the origins of their joint frames.
+    pub fn load(&mut self, loads: &[(Node, Wrench<f64>)]) {
+        self.loads = loads.to_vec();
+    }
+
+    /// Move all frames and write the equations of the loops.
+    fn look(&mut self, state: &FlexibleState) {
+        self.flexible.move_frames(&state.at, &state.rates, &mut self.data);
+        self.flexible.close(&self.data, &mut self.loops);
+    }
+
+    /// Which coordinates depend on the others: passive joints first, then the platform, then what is elastic; a file may name bodies
+    /// whose displacements come first.
+    fn choose(&mut self) {
+        let t = self.model.topology();
+        let own = &self.flexible;
+        let named = self.model.description().elastic.dependent.as_ref();
+        let bodies: Vec<_> = named.into_iter().flatten().filter_map(|n| t.body(&n.text)).collect();
+        let first = |k: &usize| matches!(own.coordinates()[*k], super::plan::MotionCoordinate::Beam(b, ..) if bodies.contains(&b));
+        let stages = [
+            (0..own.coordinates().len()).filter(first).collect(),
+            own.joints(&t.passive),
+            own.platform(),
+            own.elastic().into_iter().filter(|k| !first(k)).collect(),
+            own.joints(&t.active),
+        ];
+        let stages: Vec<&[usize]> = stages.iter().map(|s: &Vec<usize>| s.as_slice()).collect();
+        self.order = PivotOrder::staged(&self.loops.J, &stages, RANK_TOLERANCE);
+        let dependent = &self.order.cols;
+        self.independent = (0..own.coordinates().len()).filter(|k| !dependent.contains(k)).collect();
+    }
+
+    /// Largest gap of the loops, lengths over the length of the robot.
+    fn gap(&self) -> f64 {
+        let scale = self.model.length().recip();
+        let rows = self.loops.gap.iter().zip(self.flexible.row_is_length());
+        rows.map(|(g, is_length)| if is_length { g.abs() * scale } else { g.abs() }).fold(0.0, f64::max)
+    }
+
+    /// Columns of the Jacobian of the loops.
+    fn columns(&self, slots: &[usize]) -> Matrix {
+        Matrix::from_fn(self.loops.J.rows, slots.len(), |i, j| self.loops.J.at(i, slots[j]))
+    }
+
+    /// Close the loops by these coordinates, the others staying where they are: the shortest step where several would do.
+    pub fn close_by(&mut self, state: &mut FlexibleState, slots: &[usize]) -> Result<(), ElasticError> {
+        let mut before = f64::INFINITY;
+        for _ in 0..MOST_STEPS {
+            self.look(state);
+            let gap = self.gap();
+            if gap < CLOSED || (gap < NEARLY && gap > 0.5 * before) {
+                return Ok(());
+            }
+            if !gap.is_finite() || gap > 1e3 * before {
+                break;
+            }
+            before = gap;
+            let step = least_squares(&self.columns(slots), &self.loops.gap);
+            let step: Vec<(usize, f64)> = slots.iter().copied().zip(step.iter().map(|x| -x)).collect();
+            self.advance(&mut state.at, &step);
+        }
+        Err(ElasticError::NotClosed { gap: before })
+    }
+
+    /// Rates of these coordinates that keep the loops closed while the others move as they do.
+    pub fn follow_by(&mut self, state: &mut FlexibleState, slots: &[usize]) -> Result<(), ElasticError> {
+        slots.iter().for_each(|k| state.rates[*k] = 0.0);
+        self.look(state);
+        let opening = self.loops.J.apply(&state.rates);
+        let rates = least_squares(&self.columns(slots), &opening);
+        slots.iter().zip(&rates).for_each(|(k, x)| state.rates[*k] = -x);
+        let left = self.loops.J.apply(&state.rates).iter().fold(0.0_f64, |most, x| most.max(x.abs()));
+        let size = state.rates.iter().fold(1.0_f64, |most, x| most.max(x.abs()));
+        if left > NEARLY * size { Err(ElasticError::NotClosed { gap: left }) } else { Ok(()) }
+    }
+
+    /// Add steps to coordinates; those of the platform move its pose, turning it about world axes.
+    pub(super) fn advance(&self, at: &mut FlexiblePositions<f64>, step: &[(usize, f64)]) {
+        let mut moved = Twist::zero();
+        for (slot, x) in step {
+            at.q[*slot] += x;
+            if let super::plan::MotionCoordinate::Platform(k) = self.flexible.coordinates()[*slot] {
+                moved = moved + crate::elastodynamics::numbers::unit(k).scale(*x);
+            }
+        }
+        let turn = ElasticTurn::new(moved.w * (1.0 / (1.0 + moved.w.norm())), Vec3::zeros()).R;
+        at.X_WE = Pose { R: turn * at.X_WE.R, p: at.X_WE.p + moved.v };
+    }
+
+    /// Dependent coordinates and rates from the independent ones, near where they are.
+    pub fn complete(&mut self, state: &mut FlexibleState) -> Result<(), ElasticError> {
+        let mut before = f64::INFINITY;
+        for _ in 0..MOST_STEPS {
+            self.look(state);
+            let gap = self.gap();
+            if gap < CLOSED || (gap < NEARLY && gap > 0.5 * before) {
+                let J = self.solved().0;
+                let own: Vec<f64> = self.independent.iter().map(|k| state.rates[*k]).collect();
+                state.rates = J.apply(&own);
+                return Ok(());
+            }
+            if !gap.is_finite() || gap > 1e3 * before {
+                break;
+            }
+            before = gap;
+            let (_, step, _) = self.solved();
+            self.advance(&mut state.at, &step);
+        }
+        Err(ElasticError::NotClosed { gap: before })
+    }
+
+    /// `J` of (10.114), the step of the dependent coordinates that closes the gaps, and their accelerations while no independent rate
+    /// changes.
+    fn solved(&self) -> (Dense<f64>, Vec<(usize, f64)>, Vec<f64>) {
+        let (n, rows) = (self.flexible.coordinates().len(), &self.loops.J);
+        let mut a = Dense::zeros(rows.rows, n + 2);
+        for i in 0..rows.rows {
+            (0..n).for_each(|j| *a.at_mut(i, j) = rows.at(i, j));
+            (*a.at_mut(i, n), *a.at_mut(i, n + 1)) = (self.loops.gap[i], self.loops.bias[i]);
+        }
+        self.order.eliminate(&mut a, &mut Vec::new());
+        let mut J = Dense::zeros(n, self.independent.len());
+        let (mut step, mut b) = (Vec::with_capacity(self.order.cols.len()), vec![0.0; n]);
+        self.independent.iter().enumerate().for_each(|(k, slot)| *J.at_mut(*slot, k) = 1.0);
+        for (&i, &j) in self.order.rows.iter().zip(&self.order.cols) {
+            self.independent.iter().enumerate().for_each(|(k, slot)| *J.at_mut(j, k) = -a.at(i, *slot));
+            step.push((j, -a.at(i, n)));
+            b[j] = -a.at(i, n + 1);
+        }
+        (J, step, b)
+    }
+
+    /// Equations of motion at a closed state; friction where a sign is given.
+    pub fn equations(&mut self, state: &FlexibleState, friction: Option<Sign>) -> ReducedEquations {
+        self.look(state);
+        self.flexible.cut_dynamics(&state.at, &state.rates, &mut self.data);
+        self.add_friction(state, friction);
+        self.add_loads();
+        let (J, _, b) = self.solved();
+        let M_b = self.data.M.apply(&b);
+        let c: Vec<f64> = self.data.c.iter().zip(&M_b).map(|(c, m)| c + m).collect();
+        let Jt = J.transposed();
+        ReducedEquations { M: Jt.times(&self.data.M.times(&J)), h: Jt.apply(&c), J, b }
+    }
+
+    fn add_friction(&mut self, state: &FlexibleState, friction: Option<Sign>) {
+        let Some(sign) = friction else { return };
+        for c in self.model.topology().coords.ids() {
+            for slot in self.flexible.joints(&[c]) {
+                self.data.c[slot] += self.model.numbers().joints[c].friction(state.rates[slot], sign);
+            }
+        }
+    }
+
+    /// What wrenches from outside do to each coordinate, subtracted.
+    fn add_loads(&mut self) {
+        for (node, F) in &self.loads {
+            let (frame, X) = match node {
+                Node::World => continue,
+                Node::Platform => self.flexible.tool,
+                Node::Body(b) => self.flexible.origins[*b],
+            };
+            let Some(f) = frame else { continue };
+            let motion = &self.data.frames[f];
+            let R = motion.X_WF.R;
+            let F = Wrench { f: R.apply_inv(F.f), m: R.apply_inv(F.m) };
+            for (slot, t) in self.flexible.frames[f].path.iter().zip(&motion.columns) {
+                self.data.c[*slot] -= t.at(X.p).power(F);
+            }
+        }
+    }
+
+    /// Columns of `G`: what the drives do to the independent coordinates.
+    pub(super) fn drives(&self, equations: &ReducedEquations) -> Vec<Vec<f64>> {
+        let slots = self.flexible.joints(&self.model.topology().active);
+        slots.iter().map(|s| (0..equations.J.cols).map(|k| equations.J.at(*s, k)).collect()).collect()
+    }
+
+    /// Accelerations of the independent coordinates under efforts, `M q̈ = G τ - h`.
+    pub fn accelerations(&self, equations: &ReducedEquations, efforts: &[f64]) -> Result<Vec<f64>, ElasticError> {
+        let mut right: Vec<f64> = equations.h.iter().map(|h| -h).collect();
+        for (column, effort) in self.drives(equations).iter().zip(efforts) {
+            right.iter_mut().zip(column).for_each(|(r, g)| *r += g * effort);
+        }
+        let factor = Factor::new(&equations.M).ok_or_else(|| self.massless(&equations.M))?;
+        factor.solve(&mut right);
+        Ok(right)
+    }
+
+    pub(super) fn massless(&self, M: &Dense<f64>) -> ElasticError {
+        let at = (0..M.rows).min_by(|i, j| M.at(*i, *i).total_cmp(&M.at(*j, *j))).unwrap_or(0);
+        ElasticError::NoInertia { what: self.flexible.coordinate_name(self.model, self.independent[at]) }
+    }
+
+    /// Joint coordinates that are neither driven nor held.
+    pub(super) fn passive(&self) -> Vec<usize> {
+        self.flexible.joints(&self.model.topology().passive)
+    }
+
+    pub(super) fn active(&self) -> Vec<usize> {
+        let list: &[CoordId] = &self.model.topology().active;
+        self.flexible.joints(list)
+    }
+}
+
+/// Cholesky factor of a definite matrix scaled to a unit diagonal.
+#[derive(Clone, Debug)]
+pub struct Factor {
+    n: usize,
+    L: Vec<f64>,
+    scale: Vec<f64>,
+}
+
+/// Pivots below this, on a unit diagonal, are none.
+const NO_PIVOT: f64 = 1e-14;
+
+impl Factor {
+    /// Factor; none where the matrix is not definite.
+    pub fn new(A: &Dense<f64>) -> Option<Self> {
+        let n = A.rows;
+        let scale: Vec<f64> = (0..n).map(|i| A.at(i, i).sqrt().recip()).collect();
+        if scale.iter().any(|s| !s.is_finite()) {
+            return None;
+        }
+        let mut L = vec![0.0; n * n];
+        for i in 0..n {
+            for j in 0..=i {
+                let (a, b) = (&L[i * n..i * n + j], &L[j * n..j * n + j]);
+                let dot: f64 = a.iter().zip(b).map(|(x, y)| x * y).sum();
+                let x = scale[i] * A.at(i, j) * scale[j] - dot;
+                if i == j && !(x > NO_PIVOT) {
+                    return None;
+                }
+                L[i * n + j] = if i == j { x.sqrt() } else { x / L[j * n + j] };
+            }
+        }
+        Some(Self { n, L, scale })
+    }
+
+    /// `A⁻¹ x` in place.
+    pub fn solve(&self, x: &mut [f64]) {
+        let n = self.n;
+        for i in 0..n {
+            let done: f64 = (0..i).map(|j| self.L[i * n + j] * x[j]).sum();
+            x[i] = (x[i] * self.scale[i] - done) / self.L[i * n + i];
+        }
+        for i in (0..n).rev() {
+            let done: f64 = (i + 1..n).map(|j| self.L[j * n + i] * x[j]).sum();
+            x[i] = (x[i] - done) / self.L[i * n + i];
+        }
+        x.iter_mut().zip(&self.scale).for_each(|(x, s)| *x *= s);
+    }
+}
