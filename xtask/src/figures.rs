@@ -36,6 +36,7 @@ fn gallery() -> Result<String, String> {
         "delta-parallelogram",
         "tripteron",
         "heli4",
+        "gough-stewart-flexible",
         "gough-stewart",
         "dual-emps",
     ];

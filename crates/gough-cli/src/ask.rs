@@ -35,6 +35,9 @@ impl Subject {
         let (name, text, folder) = self.text(output)?;
         let set = self.set.iter().map(|s| split(s, "--set")).collect::<Result<Vec<_>, _>>()?;
         let files = |file: &str| {
+            if gough::robots::text(&self.robot).is_some() {
+                return gough::robots::file(&self.robot, file);
+            }
             let path = named_in(folder.as_deref().unwrap_or(Path::new(".")), file, self.allow_outside)?;
             read_limited(&path, 64 << 20).map_err(|e| e.to_string())
         };

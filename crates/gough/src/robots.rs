@@ -32,7 +32,21 @@ shipped!(
     "heli4",
     "dual-emps",
     "five-bar-flexible",
+    "gough-stewart-flexible",
 );
+
+/// Robot, file that it names, text.
+const FILES: &[(&str, &str, &str)] = &[(
+    "gough-stewart-flexible",
+    "hexagon-plate.json",
+    include_str!("../../../robots/gough-stewart-flexible/hexagon-plate.json"),
+)];
+
+/// A file that a shipped robot names, or why there is none: what [`Options::files`] is for such a robot.
+pub fn file(name: &str, file: &str) -> Result<String, String> {
+    let found = FILES.iter().find(|(robot, own, _)| *robot == name && *own == file);
+    found.map(|f| f.2.to_owned()).ok_or_else(|| format!("`{name}` is shipped without a file `{file}`"))
+}
 
 /// Names of the shipped robots.
 pub fn names() -> impl Iterator<Item = &'static str> {
@@ -46,7 +60,9 @@ pub fn text(name: &str) -> Option<&'static str> {
 
 /// One line on a shipped robot.
 pub fn summary(name: &str) -> Option<String> {
-    let (description, _) = crate::description::read(text(name)?, &Options::default()).ok()?;
+    let files = |own: &str| file(name, own);
+    let options = Options { files: &files, ..Options::default() };
+    let (description, _) = crate::description::read(text(name)?, &options).ok()?;
     Some(description.summary)
 }
 
@@ -57,5 +73,7 @@ pub fn reference(name: &str) -> Option<&'static str> {
 
 /// A shipped robot, compiled. `None` when there is none of that name.
 pub fn load(name: &str) -> Option<Result<Robot, BadRobot>> {
-    text(name).map(|t| Robot::from_toml(name, t, &Options::default(), None))
+    let files = |own: &str| file(name, own);
+    let options = Options { files: &files, ..Options::default() };
+    text(name).map(|t| Robot::from_toml(name, t, &options, None))
 }

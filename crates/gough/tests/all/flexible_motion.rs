@@ -1,11 +1,11 @@
 //! Flexible robots in motion: published states, laws, and the rigid limit.
 
-use crate::common::{compile, numbers, random, robot};
+use crate::common::{compile, numbers, robot, state_pose};
 use gough::Robot;
+use gough::description::Options;
 use gough::dynamics::Sign;
 use gough::elastodynamics::motion::{Flexible, FlexibleState, Given, Wanted};
-use gough::spatial::{Accel, Pose, Rotation, Twist, vec3};
-use rand::Rng as _;
+use gough::spatial::Twist;
 use serde_json::Value;
 
 fn reference(name: &str) -> Value {
@@ -62,4 +62,59 @@ fn dual_emps_has_its_published_efforts_and_accelerations() {
             }
         }
     }
+}
+
+fn six(v: &Value) -> [f64; 6] {
+    numbers(v).try_into().unwrap()
+}
+
+/// States of a platform that bends on rigid legs, with the modal body of the file or another.
+fn flexible_platform(robot: &Robot, states: &[Value]) {
+    let mut flexible = Flexible::new(robot.model(), robot.home()).unwrap();
+    for s in states {
+        let given = Given::Platform { pose: state_pose(s), twist: Twist::from_array(six(&s["twist"])) };
+        let (q, qd) = (numbers(&s["modal"]["q"]), numbers(&s["modal"]["qd"]));
+        let state = flexible.state(robot.home(), &given, &q, &qd).unwrap();
+        let wanted = &s["inverse"];
+        let found = flexible.inverse(&state, &Wanted::Platform(six(&wanted["acceleration"])), None).unwrap();
+        for (found, wanted) in [(&found.active, &s["active"]), (&found.passive, &s["passive"])] {
+            assert_near(&found.q, &numbers(&wanted["q"]), 1e-11, "q");
+            assert_near(&found.qd, &numbers(&wanted["qd"]), 1e-11, "qd");
+        }
+        assert_near(&found.efforts, &numbers(&wanted["efforts"]), 1e-10, "efforts");
+        assert_near(&found.elastic_qdd, &numbers(&wanted["modal_qdd"]), 1e-10, "modes");
+        assert_near(&found.active_qdd, &numbers(&wanted["active_qdd"]), 1e-10, "active");
+        assert_near(&found.passive_qdd, &numbers(&wanted["passive_qdd"]), 1e-10, "passive");
+        assert_near(&found.acceleration, &numbers(&wanted["acceleration"]), 1e-9, "acceleration");
+        let energies = [found.kinetic_energy, found.kinetic_energy_rotors, found.potential_energy + found.elastic_energy];
+        let keys = ["kinetic_energy", "kinetic_energy_rotors", "potential_energy"];
+        assert_near(&energies, &keys.map(|k| s[k].as_f64().unwrap()), 1e-11, "energies");
+        let wanted = &s["direct"];
+        let found = flexible.direct(&state, &numbers(&wanted["efforts"]), None).unwrap();
+        assert_near(&found.acceleration, &numbers(&wanted["acceleration"]), 1e-9, "acceleration");
+        assert_near(&found.elastic_qdd, &numbers(&wanted["modal_qdd"]), 1e-9, "modes");
+        assert_near(&found.active_qdd, &numbers(&wanted["active_qdd"]), 1e-9, "active");
+        // The drives of the inverse problem, asked by their joints, are those of the platform.
+        let again = Wanted::Active(found.active_qdd.clone());
+        let back = flexible.inverse(&state, &again, None).unwrap();
+        assert_near(&back.efforts, &numbers(&wanted["efforts"]), 1e-8, "there and back");
+    }
+}
+
+#[test]
+fn a_flexible_plate_on_rigid_legs_has_its_reference_states() {
+    let data = reference("gough-stewart-flexible");
+    flexible_platform(&robot("gough-stewart-flexible"), data["states"].as_array().unwrap());
+}
+
+/// A modal body whose every constant counts, which the flat plate does not have.
+#[test]
+fn a_modal_body_without_symmetry_has_its_reference_states() {
+    let data = reference("gough-stewart-flexible");
+    let body = data["synthetic"]["modal_body"].to_string();
+    let files = |_: &str| Ok(body.clone());
+    let options = Options { files: &files, ..Options::default() };
+    let text = gough::robots::text("gough-stewart-flexible").unwrap();
+    let robot = Robot::from_toml("synthetic", text, &options, None).unwrap();
+    flexible_platform(&robot, data["synthetic"]["states"].as_array().unwrap());
 }

@@ -7,7 +7,7 @@ use crate::elastodynamics::error::ElasticError;
 use crate::elastodynamics::numbers::{ElasticNumbers, ElementNumbers, beam_data, mode_twist};
 use crate::elastodynamics::plan::{Actuators, ElasticPlan, Element, Host, LinkJoint, Place, Screw, Variable};
 use crate::kinematics::Positions;
-use crate::model::{BodyId, ClosureId, CoordId, JointKind, Model, PerBody};
+use crate::model::{BodyId, CoordId, JointKind, Model, PerBody};
 use crate::scalar::Real;
 use crate::spatial::{Pose, Twist, Vec3, vec3};
 
@@ -65,7 +65,6 @@ pub(super) struct Mass<S: Real> {
 /// A closure: its sides on frames, none being the base.
 #[derive(Clone, Debug)]
 pub(super) struct Loop<S: Real> {
-    pub id: ClosureId,
     pub joint: ClosureJoint,
     pub sides: [(Option<usize>, Pose<S>); 2],
 }
@@ -322,7 +321,7 @@ impl<S: Real> FlexibleModel<S> {
                 let f = link.frames[k];
                 (known[f], numbers.X_HF[f].inverse() * model.numbers().closures[id][k])
             };
-            self.loops.push(Loop { id, joint: model.topology().closures[id].joint, sides: [side(0), side(1)] });
+            self.loops.push(Loop { joint: model.topology().closures[id].joint, sides: [side(0), side(1)] });
         }
     }
 
