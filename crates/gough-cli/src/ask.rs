@@ -294,7 +294,7 @@ pub fn from_home(model: &Model<f64>, text: &str) -> Result<Vec<(&'static str, f6
     let given = parts(model, text)?;
     let platform = &model.topology().platform;
     let names: Vec<(&str, Part)> = given.iter().map(|(part, a)| (a.name.as_str(), *part)).collect();
-    let all = coordinates(&home_pose(model));
+    let all = coordinates(model, &home_pose(model));
     Ok(open(platform, &names).into_iter().map(|c| (word(platform, c), all[c.index()])).collect())
 }
 
@@ -384,6 +384,10 @@ pub fn modes(robot: &Robot, text: Option<&str>) -> Result<Option<Modes>, Failure
     match text {
         None => Ok(None),
         Some("all") => Ok(Some(Modes::All)),
+        Some(example) if example.contains('=') => {
+            let joints = joints(robot.model(), example)?;
+            Ok(Some(Modes::One(gough::kinematics::mode_by_example(robot.model(), &joints)?)))
+        }
         Some(name) => Ok(Some(Modes::One(WorkingMode::parse(robot.model().topology(), &[name.to_owned()])?))),
     }
 }

@@ -19,7 +19,7 @@ pub fn pose_json(model: &Model<f64>, pose: &Pose<f64>) -> Value {
     let row = |i: usize| json!([m[(i, 0)], m[(i, 1)], m[(i, 2)]]);
     let mut value = json!({ "p": [pose.p.x, pose.p.y, pose.p.z], "R": [row(0), row(1), row(2)] });
     if model.topology().platform.coordinates == Coordinates::Planar {
-        value["phi"] = json!(coordinates(pose)[Coordinate::Rz.index()]);
+        value["phi"] = json!(coordinates(model, pose)[Coordinate::Rz.index()]);
     }
     value
 }

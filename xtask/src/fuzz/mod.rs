@@ -20,7 +20,11 @@ type Target = (&'static str, &'static str, fn(&mut Session) -> Result<(), String
 
 const TARGETS: [Target; 4] = [
     ("files", "robot files, mutated: read or refused, no panic, no hang, no runaway memory", files::run),
-    ("states", "states and trajectory files, damaged: told line by line, units checked, nothing that is not finite", states::run),
+    (
+        "states",
+        "states and trajectory files, damaged: told line by line, units checked, nothing that is not finite",
+        states::run,
+    ),
     ("cli", "options drawn at random: an answer, a refusal with a sentence, files whole", cli::run),
     ("names", "hostile names and summaries: no order in code, tables, pictures or on terminals", names::run),
 ];

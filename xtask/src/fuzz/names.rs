@@ -7,8 +7,36 @@ use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 
 const PIECES: [&str; 30] = [
-    "\n", "\r", "*/", "/*", "\"\"\"", "\\", "'", "\"", "`", "```", "#", "%", "%{", "//", "coding: utf-7", "+AAo-", "\u{1b}[31m",
-    "\u{9b}2J", "\u{202e}", "\u{2028}", "<script>", "&", "]]>", "=cmd()", "@", "${x}", "import os", "\u{0}", "  ", "é",
+    "\n",
+    "\r",
+    "*/",
+    "/*",
+    "\"\"\"",
+    "\\",
+    "'",
+    "\"",
+    "`",
+    "```",
+    "#",
+    "%",
+    "%{",
+    "//",
+    "coding: utf-7",
+    "+AAo-",
+    "\u{1b}[31m",
+    "\u{9b}2J",
+    "\u{202e}",
+    "\u{2028}",
+    "<script>",
+    "&",
+    "]]>",
+    "=cmd()",
+    "@",
+    "${x}",
+    "import os",
+    "\u{0}",
+    "  ",
+    "é",
 ];
 
 /// Languages, and how their comments and strings are cut out.
@@ -35,7 +63,17 @@ pub fn run(session: &mut Session) -> Result<(), String> {
         for words in [
             vec!["check"],
             vec!["check", "--json"],
-            vec!["map", "--quantity", "reachable", "--region", "x=-0.1:0.1:3,y=0.2:0.3:3", "--plot", "p.svg", "--csv", "t.csv"],
+            vec![
+                "map",
+                "--quantity",
+                "reachable",
+                "--region",
+                "x=-0.1:0.1:3,y=0.2:0.3:3",
+                "--plot",
+                "p.svg",
+                "--csv",
+                "t.csv",
+            ],
         ] {
             let (command, rest) = (words[0].to_owned(), words[1..].iter().map(|w| (*w).to_owned()));
             program.ask(&[command, robot.clone()].into_iter().chain(rest).collect::<Vec<_>>()).map_err(kept)?;
@@ -72,9 +110,14 @@ fn code(program: &Program, robot: &str, model: &str, language: &str) -> Result<S
     let main = std::fs::read_dir(&folder).map_err(|e| e.to_string())?.flatten().map(|e| e.path());
     let source = |p: &std::path::PathBuf| {
         let name = p.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        !name.contains("_test") && !name.starts_with("test_") && !name.ends_with(".h") && p.is_file() && name != "Cargo.toml"
+        !name.contains("_test")
+            && !name.starts_with("test_")
+            && !name.ends_with(".h")
+            && p.is_file()
+            && name != "Cargo.toml"
     };
-    let path = if language == "rust" { folder.join("src/lib.rs") } else { main.into_iter().find(source).ok_or("no file")? };
+    let path =
+        if language == "rust" { folder.join("src/lib.rs") } else { main.into_iter().find(source).ok_or("no file")? };
     let text = std::fs::read_to_string(&path).map_err(|e| format!("{}: {e}", path.display()))?;
     let stem = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
     Ok(bare(&text, language).replace(&stem, "F").replace(&function(&text, model), "F"))
@@ -83,8 +126,11 @@ fn code(program: &Program, robot: &str, model: &str, language: &str) -> Result<S
 /// The name of the function in Rust, whose file is called otherwise.
 fn function(text: &str, model: &str) -> String {
     let end = format!("_{model}(");
-    let word = |l: &str| l.split_whitespace().find(|w| w.contains(&end)).map(|w| w.split('(').next().unwrap_or(w).to_owned());
-    text.lines().find_map(|l| l.starts_with("pub fn").then(|| word(l)).flatten()).unwrap_or_else(|| "no such name".to_owned())
+    let word =
+        |l: &str| l.split_whitespace().find(|w| w.contains(&end)).map(|w| w.split('(').next().unwrap_or(w).to_owned());
+    text.lines()
+        .find_map(|l| l.starts_with("pub fn").then(|| word(l)).flatten())
+        .unwrap_or_else(|| "no such name".to_owned())
 }
 
 /// A source text without comments and documentation.

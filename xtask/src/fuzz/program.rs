@@ -44,7 +44,8 @@ impl Program {
     /// Ask; what breaks a promise is an error, with the question.
     pub fn ask(&self, arguments: &[String]) -> Result<Outcome, String> {
         let outcome = self.run(arguments)?;
-        let broken = |what: &str| Err(format!("{what}: gough {}\n{}\n{}", arguments.join(" "), outcome.out, outcome.err));
+        let broken =
+            |what: &str| Err(format!("{what}: gough {}\n{}\n{}", arguments.join(" "), outcome.out, outcome.err));
         match outcome.status {
             Some(0..=2) => {}
             status => return broken(&format!("exit status {status:?}")),

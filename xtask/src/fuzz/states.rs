@@ -7,13 +7,34 @@ use rand_pcg::Pcg64Mcg;
 use std::fmt::Write as _;
 
 const PIECES: [&str; 22] = [
-    ",", "\n", "\"", "nan", "inf", "1e400", "-1e308", "5 kg", "3 mm/s", "30deg", "#", "", " ", "=1+1", "\u{1b}[2J", "\u{feff}",
-    "{", "]", "null", "\"pose\"", "0x10", "1/0",
+    ",",
+    "\n",
+    "\"",
+    "nan",
+    "inf",
+    "1e400",
+    "-1e308",
+    "5 kg",
+    "3 mm/s",
+    "30deg",
+    "#",
+    "",
+    " ",
+    "=1+1",
+    "\u{1b}[2J",
+    "\u{feff}",
+    "{",
+    "]",
+    "null",
+    "\"pose\"",
+    "0x10",
+    "1/0",
 ];
 
 /// Columns that may stand in a file; not all go together.
 const COLUMNS: [&str; 18] = [
-    "t", "x", "y", "z", "phi", "xd", "yd", "phid", "xdd", "ydd", "q11", "q21", "q11d", "tau_11", "tau_21", "wz", "roll", "qw",
+    "t", "x", "y", "z", "phi", "xd", "yd", "phid", "xdd", "ydd", "q11", "q21", "q11d", "tau_11", "tau_21", "wz",
+    "roll", "qw",
 ];
 
 pub fn run(session: &mut Session) -> Result<(), String> {

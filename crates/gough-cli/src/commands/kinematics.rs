@@ -292,11 +292,11 @@ fn only_mode(t: &Topology, found: Assemblies, mode: &WorkingMode) -> Result<Asse
     let mut others: Vec<String> = found.postures.iter().map(|p| p.mode().name(t)).collect();
     others.sort();
     others.dedup();
-    let postures: Vec<Posture> = found.postures.into_iter().filter(|p| p.mode() == mode).collect();
+    let postures: Vec<Posture> = found.postures.iter().cloned().filter(|p| p.mode() == mode).collect();
     if postures.is_empty() {
         return Err(SolveError::NotInMode { mode: mode.name(t), others });
     }
-    Ok(Assemblies { postures, complete: found.complete })
+    Ok(Assemblies { postures, ..found })
 }
 
 fn assemblies_json(robot: &Robot, active: &[f64], found: &Assemblies) -> Value {
@@ -319,6 +319,7 @@ fn assemblies_json(robot: &Robot, active: &[f64], found: &Assemblies) -> Value {
         "active": { "q": active },
         "assemblies": found.postures.iter().map(one).collect::<Vec<_>>(),
         "complete": found.complete,
+        "misfit": found.misfit,
     })
 }
 
@@ -331,6 +332,14 @@ fn assemblies_text(robot: &Robot, active: &[f64], found: &Assemblies) -> String 
     let _ = writeln!(out, "{} with {}", t.name, given.join("  "));
     let proof = if found.complete { "all there are" } else { "found by search: there may be more" };
     let _ = writeln!(out, "{n} assembly mode{}, {proof}\n", if n == 1 { "" } else { "s" });
+    if found.misfit > 0.0 {
+        let most = "radians and sizes of the robot";
+        let _ = writeln!(
+            out,
+            "the motors contradict each other; the nearest posture is off them by {:.1e} ({most})\n",
+            found.misfit
+        );
+    }
     for (i, p) in found.postures.iter().enumerate() {
         let (gap_m, gap_rad) = p.gap(model);
         let _ = writeln!(out, "{}  {}", i + 1, pose_text(model, p.pose()));

@@ -18,6 +18,7 @@ use clap::{Args, ValueEnum};
 use gough::Robot;
 use gough::description::{Concern, Coordinate, Coordinates};
 use gough::dynamics::newton_euler::Sign;
+use gough::kinematics::PoseChart;
 use gough::kinematics::WorkingMode;
 use gough::kinematics::platform::coordinates;
 use gough::model::Model;
@@ -544,14 +545,14 @@ fn joint_units(robot: &Robot, per: &str) -> String {
 
 /// Curves of the lengths or of the angles among the coordinates of the platform.
 fn coordinate_curves(model: &Model<f64>, turning: bool) -> Vec<Curve<'_>> {
-    let platform = &model.topology().platform;
+    let (platform, chart) = (&model.topology().platform, PoseChart::of(model));
     let planar = platform.coordinates == Coordinates::Planar;
     let names = ["x", "y", "z", "roll", "pitch", if planar { "phi" } else { "yaw" }];
     let own = platform.independent.iter().chain(&platform.dependent).filter(|c| c.is_angle() == turning);
     let curve = |c: &Coordinate| -> Curve<'_> {
         let k = c.index();
         let shown = move |x: f64| if turning { angles::shown(x) } else { x };
-        (names[k].to_owned(), Box::new(move |i| shown(coordinates(&i.pose)[k])))
+        (names[k].to_owned(), Box::new(move |i| shown(chart.coordinates(&i.pose)[k])))
     };
     own.map(curve).collect()
 }

@@ -1,7 +1,7 @@
 //! A region of the workspace: one to three platform coordinates spanned, the others fixed.
 
 use crate::description::Coordinate;
-use crate::kinematics::Chart;
+use crate::kinematics::PoseChart;
 use crate::model::Model;
 use crate::spatial::Pose;
 use std::fmt;
@@ -27,7 +27,7 @@ pub struct Span {
 pub struct Region {
     spans: Vec<Span>,
     base: Pose<f64>,
-    chart: Chart,
+    chart: PoseChart,
 }
 
 /// Why a region cannot be mapped.
@@ -98,7 +98,7 @@ impl Region {
         if nodes > MOST_NODES {
             return Err(RegionError::TooLarge(nodes));
         }
-        Ok(Self { spans, base: *base, chart: Chart::of(model) })
+        Ok(Self { spans, base: *base, chart: PoseChart::of(model) })
     }
 
     /// The coordinates spanned.

@@ -4,6 +4,7 @@
 use super::continuation::{Strand, lead, out_of_reach, strands};
 use super::error::SolveError;
 use super::following::same_pose;
+use super::forward::postures;
 use super::geometry::solve_legs;
 use super::inverse::{Posture, check_closed, check_ranges, check_reach};
 use super::modes::WorkingMode;
@@ -11,6 +12,7 @@ use super::positions::{JointPosition, Positions, pose_bodies};
 use super::ways::{lines, same_lines};
 use crate::model::{AnchorPosture, CoordId, LegId, Model};
 use crate::spatial::Pose;
+use crate::spatial::orientation::wrap;
 use std::sync::Arc;
 
 /// Most names of other modes that a refusal lists.
@@ -109,6 +111,25 @@ pub(crate) fn as_anchor(model: &Model<f64>, posture: &Posture) -> AnchorPosture 
     let pos = posture.positions();
     let joints = model.topology().coords.ids().map(|c| pos.q(model.topology(), c)).collect();
     AnchorPosture { signs, branches, follows, X_WE: pos.X_WE, joints }
+}
+
+/// The working mode of an example: a posture with these joints, all motors among them; of several assemblies the one whose
+/// other joints are nearest.
+pub fn mode_by_example(model: &Model<f64>, joints: &[(CoordId, f64)]) -> Result<WorkingMode, SolveError> {
+    let topology = model.topology();
+    let value = |c: &CoordId| joints.iter().find(|(j, _)| j == c).map(|(_, q)| *q);
+    let active: Vec<f64> = topology.active.iter().filter_map(value).collect();
+    let found = postures(model, &active, &WorkingMode::first(topology))?.postures;
+    let off = |p: &Posture| -> f64 {
+        let one = |(c, q): &(CoordId, f64)| {
+            let d = p.joints(model, &[*c])[0] - q;
+            if topology.coords[*c].slides { d / model.size() } else { wrap(d) }
+        };
+        joints.iter().map(|j| one(j).powi(2)).sum()
+    };
+    let nearest = found.into_iter().min_by(|a, b| off(a).total_cmp(&off(b)));
+    let posture = nearest.ok_or(SolveError::NoAssembly { by: 0.0 })?;
+    Ok(posture.mode().clone())
 }
 
 /// Call postures at a pose by the names of those at home that lead to them; one that none leads to is its own example.

@@ -11,7 +11,7 @@ use crate::spatial::{Pose, Rotation, Turn};
 
 /// The chart of a robot's platform.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Chart {
+pub struct PoseChart {
     /// Whether roll, pitch and yaw change.
     free: [bool; 3],
     /// Roll, pitch and yaw at home.
@@ -20,7 +20,7 @@ pub struct Chart {
     plain: bool,
 }
 
-impl Chart {
+impl PoseChart {
     /// The chart of a robot: angles that are listed or that follow are free.
     pub fn of(model: &Model<f64>) -> Self {
         let platform = &model.topology().platform;
@@ -132,7 +132,7 @@ mod tests {
         for bits in 0..8_u32 {
             let free = [0, 1, 2].map(|k| bits >> k & 1 == 1);
             let home = [0.3, -0.4, 0.9];
-            let chart = Chart { free, home, plain: free == [true; 3] };
+            let chart = PoseChart { free, home, plain: free == [true; 3] };
             for k in -7..8 {
                 let at = f64::from(k) * 0.44;
                 let rpy = [0, 1, 2].map(|i| if free[i] { home[i] + at * [1.0, 0.9, -0.8][i] } else { home[i] });

@@ -6,7 +6,7 @@
 //! (the test of Kantorovich with measured numbers), and the determinant of the closures keeps its sign. A step that does not
 //! is halved; one that cannot be halved any more ends at a singularity, which is told with its place.
 
-use super::chart::Chart;
+use super::chart::PoseChart;
 use super::error::SolveError;
 use super::geometry::solve_one_leg;
 use super::inverse::leg_reaches;
@@ -66,7 +66,7 @@ pub(super) fn strands(model: &Model<f64>) -> Vec<Strand> {
 
 /// A path of the platform: straight in the coordinates of its chart; a spatial platform turns about one axis.
 struct Path {
-    chart: Chart,
+    chart: PoseChart,
     from: Pose<f64>,
     /// Where coordinates start and by how much they change; only those the path gives.
     coordinates: Vec<(crate::description::Coordinate, f64, f64)>,
@@ -78,7 +78,7 @@ struct Path {
 
 impl Path {
     fn new(model: &Model<f64>, pos: &Positions<f64>, to: &Pose<f64>, given: &[(CoordId, f64)]) -> Self {
-        let chart = Chart::of(model);
+        let chart = PoseChart::of(model);
         let platform = &model.topology().platform;
         let a = chart.coordinates(&pos.X_WE);
         let from: Vec<_> = platform.independent.iter().map(|c| (*c, a[c.index()])).collect();
@@ -250,7 +250,7 @@ pub(super) fn lead(
     let cut_off = |s: f64, pos: &Positions<f64>| {
         let leg =
             if let Strand::Legs(legs) = strand { Some(model.topology().legs[legs[0]].name.clone()) } else { None };
-        let all = Chart::of(model).coordinates(&pos.X_WE);
+        let all = PoseChart::of(model).coordinates(&pos.X_WE);
         let at = model.topology().platform.independent.iter().map(|c| (*c, all[c.index()])).collect();
         SolveError::CutOff { leg, along: s, at }
     };
@@ -331,7 +331,7 @@ pub(super) fn out_of_reach(
 ) -> Option<SolveError> {
     let mut trial = pos.clone();
     let topology = model.topology();
-    let chart = Chart::of(model);
+    let chart = PoseChart::of(model);
     let asked = chart.coordinates(to);
     let given: Vec<_> = topology.platform.independent.iter().map(|c| (*c, asked[c.index()])).collect();
     trial.X_WE = if *strand == Strand::Whole { chart.pose_with(&pos.X_WE, &given) } else { *to };

@@ -3,11 +3,12 @@
 use super::branches::name;
 use super::closure::gap;
 use super::error::SolveError;
+use super::fit::{Reading, fit};
 use super::following::{approach, same_pose};
 use super::geometry::{solve_forward, solve_one_leg};
 use super::inverse::{Posture, in_range, inverse, joint_value, working_modes_given};
 use super::modes::WorkingMode;
-use super::newton::{self, CLOSED, Unknowns};
+use super::newton::{self, CLOSED, PlatformMotion, Unknowns};
 use super::platform::{check_pose, home_pose};
 use super::positions::{JointPosition, Positions, pose_bodies};
 use super::rods::{self, Locked};
@@ -27,6 +28,28 @@ pub struct Assemblies {
     pub postures: Vec<Posture>,
     /// Whether they are proven to be all.
     pub complete: bool,
+    /// By how much the joints given are off the postures at most, lengths in sizes of the robot: not zero only where motors
+    /// that the freedoms do not need contradict each other a little, as encoders do.
+    pub misfit: f64,
+}
+
+/// Motors of a redundant robot may contradict each other by as much as this, in radians and sizes of the robot.
+pub const CONTRADICTION: f64 = 1e-3;
+
+/// The posture nearest to motors that contradict each other, led from home, where there are more motors than freedoms.
+fn fitted(model: &Model<f64>, active: &[f64], prefer: &WorkingMode) -> Option<Assemblies> {
+    let topology = model.topology();
+    if topology.active.len() <= topology.platform.independent.len() + topology.plan.given.len() {
+        return None;
+    }
+    let home = inverse(model, &home_pose(model), prefer).ok()?;
+    let reading = |(joint, value): (&CoordId, &f64)| Reading { joint: *joint, value: *value, weight: 1.0 };
+    let readings: Vec<Reading> = topology.active.iter().zip(active).map(reading).collect();
+    let found = fit(model, &readings, &home).ok()?;
+    let misfit = found.worst(model, &readings);
+    let kept = inverse(model, found.posture.pose(), prefer).ok()?;
+    let stays = moved(model, kept.positions(), found.posture.positions()) < 1e-5;
+    (misfit <= CONTRADICTION && stays).then(|| Assemblies { postures: vec![kept], complete: false, misfit })
 }
 
 /// Most square roots of the forward geometry whose signs are all tried.
@@ -72,7 +95,10 @@ pub fn postures(model: &Model<f64>, active: &[f64], prefer: &WorkingMode) -> Res
         search.found.append(&mut search.singular);
     }
     if !search.found.is_empty() {
-        return Ok(Assemblies { postures: search.found, complete });
+        return Ok(Assemblies { postures: search.found, complete, misfit: 0.0 });
+    }
+    if let Some(fitted) = fitted(model, active, prefer) {
+        return Ok(fitted);
     }
     Err(match search.reason.take() {
         Some(reason) => reason,
@@ -321,11 +347,13 @@ impl Search<'_> {
             if k > 0 {
                 scatter(model, &unknowns.coords, &mut random, &mut pos);
                 let reach = if k % 3 == 0 { 2.0 } else { 0.7 } * model.size();
-                pos.X_WE.p += Vec3::from_fn(|_, _| random.random_range(-reach..reach));
-                let axis = Vec3::from_fn(|_, _| random.random_range(-1.0..1.0_f64));
-                let spatial = unknowns.platform.len() == 6;
-                if spatial && axis.norm() > 1e-3 {
-                    pos.X_WE.R = from_axis_angle(axis.normalize(), random.random_range(0.0..1.0)) * pos.X_WE.R;
+                let moves = |k: usize| unknowns.platform.contains(&PlatformMotion::Axis(k));
+                pos.X_WE.p += Vec3::from_fn(|k, _| if moves(k) { random.random_range(-reach..reach) } else { 0.0 });
+                // About the axes that the platform can turn about, by anything.
+                let axis = Vec3::from_fn(|k, _| if moves(3 + k) { random.random_range(-1.0..1.0_f64) } else { 0.0 });
+                let most = if k % 2 == 0 { 1.0 } else { std::f64::consts::PI };
+                if axis.norm() > 1e-3 {
+                    pos.X_WE.R = from_axis_angle(axis.normalize(), random.random_range(0.0..most)) * pos.X_WE.R;
                 }
             }
             if k % 3 > 0 {

@@ -5,6 +5,7 @@ mod chart;
 pub mod closure;
 mod continuation;
 mod error;
+mod fit;
 mod following;
 mod forward;
 pub mod geometry;
@@ -25,10 +26,12 @@ mod ways;
 
 pub use crate::model::Branch;
 pub(crate) use branches::as_anchor;
-pub use chart::Chart;
+pub use branches::mode_by_example;
+pub use chart::PoseChart;
 pub use error::SolveError;
+pub use fit::{Fit, Reading, fit};
 pub(crate) use following::nearest_to_home;
-pub use forward::{Assemblies, assemblies, forward, postures};
+pub use forward::{Assemblies, CONTRADICTION, assemblies, forward, postures};
 pub use inverse::{
     Closed, Posture, inverse, inverse_given, inverse_in, joint_value, working_modes, working_modes_given,
 };

@@ -1,6 +1,6 @@
 //! Platform coordinates and poses.
 
-use super::chart::Chart;
+use super::chart::PoseChart;
 use super::error::SolveError;
 use crate::description::{Coordinate, Coordinates};
 use crate::model::Model;
@@ -15,12 +15,12 @@ pub fn home_pose<S: Real>(model: &Model<S>) -> Pose<S> {
 
 /// The pose with these coordinates; those not given are taken from `base`.
 pub fn pose_with(model: &Model<f64>, base: &Pose<f64>, given: &[(Coordinate, f64)]) -> Pose<f64> {
-    Chart::of(model).pose_with(base, given)
+    PoseChart::of(model).pose_with(base, given)
 }
 
 /// All six coordinates of a pose, as the chart of the robot has them.
 pub fn coordinates(model: &Model<f64>, pose: &Pose<f64>) -> [f64; 6] {
-    Chart::of(model).coordinates(pose)
+    PoseChart::of(model).coordinates(pose)
 }
 
 /// The independent coordinates of a pose.

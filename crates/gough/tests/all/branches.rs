@@ -130,3 +130,48 @@ fn ranges_are_kept() {
         }
     }
 }
+
+/// Readings of more motors than freedoms, rounded or noisy, lead to the pose within what the noise explains.
+#[test]
+fn contradicting_motors_are_fitted() {
+    let robot = crate::common::robot("dualv");
+    let (model, topology) = (robot.model(), robot.model().topology());
+    let mut random = random(12);
+    let mut answered = 0;
+    for _ in 0..20 {
+        let by = [0.05, 0.05, 0.1].map(|r: f64| random.random_range(-r..r));
+        let Ok(posture) = moved(&robot, &[(X, by[0]), (Y, by[1]), (Rz, by[2])]) else { continue };
+        let noisy: Vec<f64> =
+            posture.joints(model, &topology.active).iter().map(|q| q + random.random_range(-1e-5..1e-5)).collect();
+        let found = gough::kinematics::assemblies(model, &noisy, robot.mode()).unwrap();
+        assert!(found.misfit > 0.0 && found.misfit < 2e-5, "{}", found.misfit);
+        let off = (found.postures[0].pose().p - posture.pose().p).norm();
+        assert!(off < 2e-5, "{off}");
+        answered += 1;
+    }
+    assert!(answered > 10, "{answered}");
+    let wrong: Vec<f64> = robot
+        .home()
+        .joints(model, &topology.active)
+        .iter()
+        .enumerate()
+        .map(|(k, q)| q + 0.02 * (k % 2) as f64)
+        .collect();
+    assert!(gough::kinematics::assemblies(model, &wrong, robot.mode()).is_err());
+}
+
+/// A posture that exists is found from its own motors, in a leg that carries two arms and a wrist.
+#[test]
+fn the_motors_of_merged_legs_lead_back() {
+    let robot = test_robot("fivebar-wrist");
+    let (model, topology) = (robot.model(), robot.model().topology());
+    let mut random = random(13);
+    for _ in 0..10 {
+        let by = [0.08, 0.05, 0.6].map(|r: f64| random.random_range(-r..r));
+        let posture = moved(&robot, &[(X, by[0]), (Y, by[1]), (Rz, by[2])]).unwrap();
+        let motors = posture.joints(model, &topology.active);
+        let found = gough::kinematics::postures(model, &motors, robot.mode()).unwrap();
+        let back = |p: &Posture| (p.pose().p - posture.pose().p).norm() < 1e-8 && p.mode() == robot.mode();
+        assert!(found.postures.iter().any(back), "{by:?}");
+    }
+}

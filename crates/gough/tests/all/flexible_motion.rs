@@ -86,7 +86,8 @@ fn flexible_platform(robot: &Robot, states: &[Value]) {
         assert_near(&found.active_qdd, &numbers(&wanted["active_qdd"]), 1e-10, "active");
         assert_near(&found.passive_qdd, &numbers(&wanted["passive_qdd"]), 1e-10, "passive");
         assert_near(&found.acceleration, &numbers(&wanted["acceleration"]), 1e-9, "acceleration");
-        let energies = [found.kinetic_energy, found.kinetic_energy_rotors, found.potential_energy + found.elastic_energy];
+        let energies =
+            [found.kinetic_energy, found.kinetic_energy_rotors, found.potential_energy + found.elastic_energy];
         let keys = ["kinetic_energy", "kinetic_energy_rotors", "potential_energy"];
         assert_near(&energies, &keys.map(|k| s[k].as_f64().unwrap()), 1e-11, "energies");
         let wanted = &s["direct"];

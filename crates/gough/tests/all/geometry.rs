@@ -158,7 +158,8 @@ fn moving_the_base_changes_no_joint() {
         Pose { R: gough::spatial::orientation::from_rpy(0.2, -0.4, 1.1), p: gough::spatial::vec3(0.4, 0.7, -0.3) }
             * Pose::translation(gough::spatial::vec3(-0.1, 0.2, 0.0));
     // The home pose moves with the base.
-    let [x, y, z, roll, pitch, yaw] = gough::kinematics::Chart::of(a.model()).coordinates(&(base * *a.home().pose()));
+    let [x, y, z, roll, pitch, yaw] =
+        gough::kinematics::PoseChart::of(a.model()).coordinates(&(base * *a.home().pose()));
     let home = format!("home = {{ x = {x}, y = {y}, z = {z}, roll = {roll}, pitch = {pitch}, yaw = {yaw} }}");
     let moved: Vec<&str> = moved.lines().map(|l| if l.starts_with("home") { home.as_str() } else { l }).collect();
     let b = crate::common::compile("moved", &moved.join("\n"));
