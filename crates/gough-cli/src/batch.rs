@@ -5,7 +5,6 @@ use crate::encode;
 use crate::failure::Failure;
 use crate::interrupt;
 use crate::output::Output;
-use crate::states::{State, States};
 use rayon::prelude::*;
 use serde_json::Value;
 use std::io::IsTerminal as _;
@@ -33,11 +32,11 @@ pub struct Frame<'a> {
 }
 
 /// Answer all states. Ctrl-C ends it: what is done is kept, and the document and the exit status say that it is not all.
-pub fn run(
-    mut states: States<'_>,
+pub fn run<T: Send>(
+    mut states: Box<dyn Iterator<Item = Result<T, String>> + Send + '_>,
     frame: &Frame<'_>,
     output: &Output,
-    answer: &(dyn Fn(usize, Result<State, String>) -> Answer + Sync),
+    answer: &(dyn Fn(usize, Result<T, String>) -> Answer + Sync),
 ) -> Result<(), Failure> {
     interrupt::look();
     let bar = bar();
@@ -51,7 +50,7 @@ pub fn run(
     }
     let (mut done, mut refused, mut misuse) = (0, 0, false);
     loop {
-        let chunk: Vec<Result<State, String>> = states.by_ref().take(CHUNK).collect();
+        let chunk: Vec<Result<T, String>> = states.by_ref().take(CHUNK).collect();
         if chunk.is_empty() || out.is_gone() {
             break;
         }

@@ -182,6 +182,14 @@ fn json_lines(model: &Model<f64>, lines: Lines) -> States<'_> {
     }))
 }
 
+/// A list of states, an object with `states`, one state, or JSON Lines, whatever the states have.
+pub fn read_any_json(text: &str) -> Result<Vec<Value>, String> {
+    match serde_json::from_str::<Value>(text) {
+        Ok(Value::Object(map)) if !map.contains_key("states") => Ok(vec![Value::Object(map)]),
+        _ => read_json(text),
+    }
+}
+
 fn read_json(text: &str) -> Result<Vec<Value>, String> {
     const EXPECTED: &str = "expected a list of states, or an object with `states`";
     match serde_json::from_str::<Value>(text) {
@@ -391,7 +399,7 @@ fn state_of(model: &Model<f64>, value: &Value) -> Result<State, String> {
 }
 
 /// `p` with `R` or `quaternion`, or `phi` of a planar platform, which may also stand beside `R`.
-fn json_pose(model: &Model<f64>, given: &Value) -> Result<Pose<f64>, String> {
+pub fn json_pose(model: &Model<f64>, given: &Value) -> Result<Pose<f64>, String> {
     let platform = &model.topology().platform;
     let map = given.as_object().ok_or("`pose` is not an object with `p`")?;
     if let Some(key) = map.keys().find(|key| !["p", "R", "quaternion", "phi"].contains(&key.as_str())) {

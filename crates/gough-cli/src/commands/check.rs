@@ -10,6 +10,7 @@ use gough::Robot;
 use gough::analysis::mobility::{self, Counts, LegCount, Motions};
 use gough::analysis::singularity::{Kind, Singularity, singularities};
 use gough::elastodynamics::DriveElasticity;
+use gough::elastodynamics::motion::{Flexible, is_flexible};
 use gough::model::{CoordKind, JointKind, LegId, Method, Node, Topology};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
@@ -58,6 +59,7 @@ fn answer(robot: &Robot) -> Value {
         "platform": t.platform.independent.iter().map(|c| coordinate(t, *c)).collect::<Vec<_>>(),
         "follows": t.platform.dependent.iter().map(|c| coordinate(t, *c)).collect::<Vec<_>>(),
         "point_on": t.platform.tool.map(|b| &t.bodies[b].name),
+        "elastic": elastic_coordinates(robot),
         "elastic_drives": elastic_drives(robot).iter().map(|(joints, what)| json!({ "joints": joints, "gives": what })).collect::<Vec<_>>(),
         "given": t.plan.given.iter().map(|c| &t.coords[*c].name).collect::<Vec<_>>(),
         "rows": mobility.rows,
@@ -123,6 +125,10 @@ fn text(robot: &Robot, colour: bool) -> String {
     };
     row("over-constraint", format!("{over}{why}"));
     elastic_drives(robot).into_iter().for_each(|(joints, what)| row("elastic drives", format!("{joints}: {what}")));
+    let elastic = elastic_coordinates(robot);
+    if !elastic.is_empty() {
+        row("elastic", elastic.join(" "));
+    }
     row("length scale", format!("{:.6} m", model.length()));
     row("working mode", robot.mode().name(t));
     row("home", crate::states::pose_text(model, robot.home().pose()));
@@ -134,6 +140,15 @@ fn text(robot: &Robot, colour: bool) -> String {
         out.push_str(&render(robot.name(), robot.text(), robot.remarks(), colour));
     }
     out
+}
+
+/// Elastic coordinates of the robot in motion, in the order of states and answers; none where nothing gives way.
+fn elastic_coordinates(robot: &Robot) -> Vec<String> {
+    if !is_flexible(robot.model()) {
+        return Vec::new();
+    }
+    let found = Flexible::new(robot.model(), robot.home());
+    found.map_or_else(|_| Vec::new(), |flexible| crate::commands::flexible::elastic_names(robot, &flexible))
 }
 
 /// Drives that give way, those alike together, and what gives way in them.

@@ -2,6 +2,7 @@
 
 use crate::ask::{self, Subject};
 use crate::batch;
+use crate::commands::flexible;
 use crate::commands::kinematics::add_assumed;
 use crate::commands::motion::components;
 use crate::commands::singularities::one_mode;
@@ -18,6 +19,7 @@ use gough::dynamics::{
     Conditions, Derivatives, InverseDynamics, Reactions, RobotModel, Share, Sign, active_model, direct_derivatives,
     direct_dynamics_under, inverse_derivatives, inverse_dynamics_under, joint_reactions, platform_model,
 };
+use gough::elastodynamics::motion::{CaseMotion, is_flexible};
 use gough::kinematics::motion::Motion;
 use gough::kinematics::{Kind, Posture, SolveError, WorkingMode, inverse_given};
 use gough::linalg::small::Dense;
@@ -63,6 +65,12 @@ pub struct Question {
     /// Smooth the direction of friction over this rate, rad/s or m/s: sign(v) becomes v / sqrt(v^2 + width^2)
     #[arg(long, value_name = "WIDTH", allow_negative_numbers = true)]
     friction_width: Option<f64>,
+    /// Take flexible bodies, springs and transmissions as rigid
+    #[arg(long)]
+    rigid: bool,
+    /// Flexible robots: start from the static deflection under gravity and loads
+    #[arg(long, conflicts_with = "rigid")]
+    deflected: bool,
     #[command(flatten)]
     pub output: Output,
 }
@@ -119,6 +127,9 @@ pub struct Direct {
 pub fn idm(arguments: &Inverse) -> Result<(), Failure> {
     let robot = load(&arguments.question)?;
     let answer = || {
+        if is_flexible(robot.model()) && !arguments.question.rigid {
+            return flexible_idm(&robot, arguments);
+        }
         if let Some(path) = &arguments.along.trajectory {
             let mode = one_mode(&robot, arguments.question.mode.as_deref())?;
             let wrench = arguments.question.wrench.as_deref();
@@ -164,6 +175,9 @@ pub fn idm(arguments: &Inverse) -> Result<(), Failure> {
 pub fn ddm(arguments: &Direct) -> Result<(), Failure> {
     let robot = load(&arguments.question)?;
     let answer = || {
+        if is_flexible(robot.model()) && !arguments.question.rigid {
+            return flexible_ddm(&robot, arguments);
+        }
         let efforts = arguments.efforts.as_deref().map(|e| efforts(&robot, e)).transpose()?;
         let zero = vec![0.0; robot.model().topology().active.len()];
         let mut conditions = conditions(&robot, &arguments.question)?;
@@ -208,6 +222,86 @@ pub fn ddm(arguments: &Direct) -> Result<(), Failure> {
         answer_all(&robot, &arguments.question, None, efforts, &one)
     };
     answer().map_err(|why: Failure| why.of(&robot.model().topology().name))
+}
+
+/// A question about a flexible robot needs what only the rigid one answers.
+fn rigid_only(options: &[(&str, bool)]) -> Result<(), Failure> {
+    match options.iter().find(|(_, given)| *given) {
+        Some((option, _)) => Err(Failure::Usage(format!(
+            "{option} is for rigid robots, and this one has flexible parts; add --rigid to take them as rigid"
+        ))),
+        None => Ok(()),
+    }
+}
+
+/// Loads and choices of a question about a flexible robot.
+fn flexible_asked(
+    robot: &Robot,
+    question: &Question,
+    direct: bool,
+    friction: bool,
+) -> Result<flexible::Asked, Failure> {
+    rigid_only(&[("--joints", question.joints.is_some()), ("--joint-rates", question.joint_rates.is_some())])?;
+    let conditions = conditions(robot, question)?;
+    let sign = conditions.friction.unwrap_or_default();
+    Ok(flexible::Asked {
+        payload: question.payload.as_deref().map(loads::payload).transpose()?,
+        loads: conditions.loads,
+        deflected: question.deflected,
+        direct,
+        friction: (friction || !direct).then_some(sign),
+    })
+}
+
+/// The state that the command line gives, by its platform.
+fn flexible_motion(
+    robot: &Robot,
+    question: &Question,
+    pose: &str,
+    acceleration: Option<&str>,
+) -> Result<CaseMotion, Failure> {
+    Ok(CaseMotion::Platform {
+        pose: ask::pose(robot.model(), pose)?,
+        twist: optional(robot, question.twist.as_deref(), "--twist")?.unwrap_or_default(),
+        acceleration: optional(robot, acceleration, "--acceleration")?.unwrap_or_default(),
+    })
+}
+
+fn flexible_idm(robot: &Robot, arguments: &Inverse) -> Result<(), Failure> {
+    let q = &arguments.question;
+    rigid_only(&[
+        ("--trajectory", arguments.along.trajectory.is_some()),
+        ("--reactions", arguments.reactions),
+        ("--derivatives", arguments.derivatives),
+        ("--share", arguments.share != "shortest"),
+        ("--joint-accelerations", arguments.joint_accelerations.is_some()),
+    ])?;
+    let asked = flexible_asked(robot, q, false, true)?;
+    let mode = one_mode(robot, q.mode.as_deref())?;
+    match (&q.pose, &q.states) {
+        (Some(pose), _) => {
+            let motion = flexible_motion(robot, q, pose, arguments.acceleration.as_deref())?;
+            flexible::one(robot, &mode, motion, Vec::new(), &asked, &q.output)
+        }
+        (None, Some(path)) => flexible::many(robot, &mode, path, &asked, &q.output),
+        (None, None) => Err(Failure::Usage("give --pose or --states".to_owned())),
+    }
+}
+
+fn flexible_ddm(robot: &Robot, arguments: &Direct) -> Result<(), Failure> {
+    let q = &arguments.question;
+    rigid_only(&[("--matrices", arguments.matrices), ("--derivatives", arguments.derivatives)])?;
+    let asked = flexible_asked(robot, q, true, arguments.friction)?;
+    let mode = one_mode(robot, q.mode.as_deref())?;
+    match (&q.pose, &q.states) {
+        (Some(pose), _) => {
+            let given = arguments.efforts.as_deref().map_or(Ok(Vec::new()), |e| efforts(robot, e))?;
+            let motion = flexible_motion(robot, q, pose, None)?;
+            flexible::one(robot, &mode, motion, given, &asked, &q.output)
+        }
+        (None, Some(path)) => flexible::many(robot, &mode, path, &asked, &q.output),
+        (None, None) => Err(Failure::Usage("give --pose or --states".to_owned())),
+    }
 }
 
 /// Values of joints that the pose leaves open, by name.
@@ -304,8 +398,9 @@ fn load(question: &Question) -> Result<Robot, Failure> {
     }
     let robot = question.subject.load(&question.output)?;
     match &question.payload {
-        Some(text) => Ok(robot.carrying(loads::payload(text)?)),
-        None => Ok(robot),
+        // A flexible robot carries it on its deformed platform.
+        Some(text) if question.rigid || !is_flexible(robot.model()) => Ok(robot.carrying(loads::payload(text)?)),
+        _ => Ok(robot),
     }
 }
 

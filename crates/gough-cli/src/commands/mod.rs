@@ -3,6 +3,7 @@
 pub mod check;
 pub mod codegen;
 pub mod dynamics;
+pub mod flexible;
 pub mod frequencies;
 pub mod kinematics;
 pub mod map;

@@ -87,6 +87,27 @@ pub enum ElasticError {
     },
     /// The drives cannot give the accelerations that were told.
     NotDrivable,
+    /// The robot finds no rest under gravity and loads with its drives held.
+    NotAtRest,
+    /// The platform moves apart from the joints, or drives depend on each other: such motions are not simulated.
+    NotSimulated,
+    /// A number must be positive.
+    NotPositive {
+        /// Which.
+        what: &'static str,
+        /// Its value.
+        value: f64,
+    },
+    /// Too many instants to record.
+    TooManyInstants {
+        /// The most there may be.
+        most: usize,
+    },
+    /// Steps become too small to go on.
+    StepTooSmall {
+        /// When.
+        t: f64,
+    },
 }
 
 impl ElasticError {
@@ -112,6 +133,10 @@ impl ElasticError {
             ElasticError::NoInertia { .. } => "no-inertia",
             ElasticError::RedundantDrives { .. } => "redundant-drives",
             ElasticError::NotDrivable => "not-drivable",
+            ElasticError::NotAtRest => "not-at-rest",
+            ElasticError::NotSimulated => "not-simulated",
+            ElasticError::NotPositive { .. } | ElasticError::TooManyInstants { .. } => "usage",
+            ElasticError::StepTooSmall { .. } => "step-too-small",
         }
     }
 
@@ -119,7 +144,11 @@ impl ElasticError {
     pub fn is_misuse(&self) -> bool {
         match self {
             ElasticError::Posture(e) => e.is_misuse(),
-            ElasticError::NotConverged | ElasticError::NotClosed { .. } | ElasticError::NotDrivable => false,
+            ElasticError::NotConverged
+            | ElasticError::NotClosed { .. }
+            | ElasticError::NotDrivable
+            | ElasticError::NotAtRest
+            | ElasticError::StepTooSmall { .. } => false,
             _ => true,
         }
     }
@@ -195,6 +224,23 @@ impl fmt::Display for ElasticError {
             ),
             ElasticError::NotDrivable => f.write_str(
                 "the drives cannot give these accelerations here; give those of the active joints, or move away from the singularity",
+            ),
+            ElasticError::NotAtRest => f.write_str(
+                "the robot finds no rest under gravity and loads with its drives held; look at free motions (`gough frequencies`), or \
+                 take a smaller load",
+            ),
+            ElasticError::NotSimulated => f.write_str(
+                "this robot moves in ways that its joints and elastic coordinates do not tell, or its drives depend on each other; \
+                 simulate it with --rigid",
+            ),
+            ElasticError::NotPositive { what, value } => write!(f, "{what} is {value}; it must be positive and finite"),
+            ElasticError::TooManyInstants { most } => {
+                write!(f, "more than {most} instants are asked for; record fewer, or take a shorter time")
+            }
+            ElasticError::StepTooSmall { t } => write!(
+                f,
+                "steps become too small at t = {t:.6} s: the robot is at a singularity, or friction changes its sign there; give \
+                 friction a larger width, or a larger tolerance"
             ),
             ElasticError::NotConverged => f.write_str(
                 "the natural frequencies did not converge; look at the units of moduli, densities, lengths and stiffnesses",

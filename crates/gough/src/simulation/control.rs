@@ -79,7 +79,7 @@ impl Gains {
     }
 
     /// `K_p e + K_d ė` of component `k`.
-    fn of(&self, k: usize, e: f64, ed: f64) -> f64 {
+    pub(super) fn of(&self, k: usize, e: f64, ed: f64) -> f64 {
         let gain = |list: &[f64]| list[k.min(list.len() - 1)];
         gain(&self.kp) * e + gain(&self.kd) * ed
     }

@@ -5,12 +5,15 @@
 //! joint limit or a singularity, which is found to a 1e-11 of the whole time and named.
 
 mod control;
+mod flexible;
+pub mod gauss;
 mod integrate;
 mod outcome;
 mod plant;
 mod watch;
 
 pub use control::{Controller, EffortTable, Feedback, Gains, Law};
+pub use flexible::{FlexibleInstant, FlexibleLaw, FlexibleOptions, FlexibleSummary, TimedLoad, simulate_flexible};
 pub use integrate::Method;
 pub use outcome::{Instant, Noise, Options, SetupError, Stop, Summary};
 

@@ -4,7 +4,11 @@ use crate::common::{compile, numbers, robot, state_pose};
 use gough::Robot;
 use gough::description::Options;
 use gough::dynamics::Sign;
-use gough::elastodynamics::motion::{Flexible, FlexibleState, Given, Wanted};
+use gough::elastodynamics::motion::{CaseMotion, Flexible, FlexibleCase, FlexibleState, Given, Wanted};
+use gough::elastodynamics::{Actuators, Vibration};
+use gough::linalg::dense::{Matrix, generalized_eigen};
+use gough::linalg::small::Dense;
+use gough::simulation::{FlexibleLaw, FlexibleOptions, simulate_flexible};
 use gough::spatial::Twist;
 use serde_json::Value;
 
@@ -118,4 +122,145 @@ fn a_modal_body_without_symmetry_has_its_reference_states() {
     let text = gough::robots::text("gough-stewart-flexible").unwrap();
     let robot = Robot::from_toml("synthetic", text, &options, None).unwrap();
     flexible_platform(&robot, data["synthetic"]["states"].as_array().unwrap());
+}
+
+fn without_gravity(name: &str) -> Robot {
+    let text = gough::robots::text(name).unwrap();
+    let text = if text.contains("gravity = [0, 0, -9.81]") {
+        text.replace("gravity = [0, 0, -9.81]", "gravity = [0, 0, 0]")
+    } else {
+        text.replace("[robot]", "[robot]\ngravity = [0, 0, 0]")
+    };
+    let files = |file: &str| gough::robots::file(name, file);
+    let options = Options { files: &files, ..Options::default() };
+    Robot::from_toml(name, &text, &options, None).unwrap()
+}
+
+/// Small motions of the robot in motion are the vibrations of the robot at rest; held rotors leave transmissions elastic.
+#[test]
+fn small_motions_have_the_natural_frequencies() {
+    for (name, actuators) in [
+        ("dual-emps", Actuators::Locked),
+        ("five-bar-flexible", Actuators::Elastic),
+        ("gough-stewart-flexible", Actuators::Locked),
+    ] {
+        let robot = without_gravity(name);
+        let mut flexible = Flexible::new(robot.model(), robot.home()).unwrap();
+        let state = FlexibleState::rest(&flexible, robot.home());
+        let small = flexible.linearise(&state, true).unwrap();
+        let matrix = |A: &Dense<f64>| Matrix::from_fn(A.rows, A.cols, |i, j| 0.5 * (A.at(i, j) + A.at(j, i)));
+        let (values, _) = generalized_eigen(&matrix(&small.K), &matrix(&small.M)).unwrap();
+        let mut v = Vibration::new(robot.model(), robot.home(), actuators).unwrap();
+        v.take_posture(robot.home()).unwrap();
+        let wanted: Vec<f64> = v.lowest(v.modes()).unwrap().iter().map(|f| f.omega2).collect();
+        assert_eq!(values.len(), wanted.len(), "{name}");
+        let largest = wanted.last().unwrap();
+        for (v, w) in values.iter().zip(&wanted) {
+            assert!((v - w).abs() < 2e-7 * w + 1e-13 * largest, "{name}: {v} {w}");
+        }
+    }
+}
+
+/// Stiff links move as rigid ones: efforts of the rigid robot, and at rest its weight.
+#[test]
+fn stiff_links_take_the_efforts_of_the_rigid_robot() {
+    let text = gough::robots::text("dual-emps").unwrap();
+    let stiff = compile("stiff", &text.replace("74 GPa", "74e8 GPa"));
+    let t_r = [0.3, -0.2];
+    let td_r = [4.0, 7.0];
+    let pose = *stiff.home().pose();
+    let posture = gough::kinematics::inverse(stiff.model(), &pose, stiff.mode()).unwrap();
+    let rigid = gough::dynamics::inverse_dynamics(stiff.model(), &posture, &t_r, &td_r).unwrap();
+    let mut flexible = Flexible::new(stiff.model(), stiff.home()).unwrap();
+    let motion = CaseMotion::Platform { pose, twist: t_r.to_vec(), acceleration: td_r.to_vec() };
+    let case =
+        FlexibleCase { motion, elastic: Vec::new(), elastic_rates: Vec::new(), efforts: Vec::new(), deflected: false };
+    // In motion the elastic coordinates must carry the loads: those of a deformation that moves with the robot, K q = -h.
+    let (mut state, wanted) = flexible.prepare(stiff.home(), &case).unwrap();
+    for _ in 0..4 {
+        let found = flexible.inverse(&state, &wanted, None).unwrap();
+        let slots = flexible.flexible().elastic();
+        let small = flexible.linearise(&state, true).unwrap();
+        let right: Vec<f64> = {
+            let place = |s: &usize| slots.iter().position(|k| k == s);
+            let own: Vec<f64> = small.slots.iter().map(|s| place(s).map_or(0.0, |k| found.elastic_qdd[k])).collect();
+            small.M.apply(&own)
+        };
+        let step = small.K.solve(&Dense { rows: right.len(), cols: 1, data: right }).unwrap();
+        let mut q: Vec<f64> = slots.iter().map(|s| state.at.q[*s]).collect();
+        for (k, s) in small.slots.iter().enumerate() {
+            if let Some(place) = slots.iter().position(|x| x == s) {
+                q[place] += step.at(k, 0);
+            }
+        }
+        let again = FlexibleCase { elastic: q, ..case.clone() };
+        state = flexible.prepare(stiff.home(), &again).unwrap().0;
+    }
+    let found = flexible.inverse(&state, &wanted, None).unwrap();
+    assert_near(&found.efforts, &rigid.efforts, 1e-5, "efforts");
+}
+
+/// Power of the drives is the change of energy and what damping takes, along any motion.
+#[test]
+fn power_balances_on_a_damped_robot() {
+    let text = gough::robots::text("five-bar-flexible").unwrap();
+    let damped = text.replace("density = ", "mass_damping = 3, stiffness_damping = 1e-4, density = ");
+    assert_ne!(text, damped);
+    let robot = compile("damped", &damped);
+    let mut flexible = Flexible::new(robot.model(), robot.home()).unwrap();
+    let n = flexible.flexible().elastic().len();
+    let list = |scale: f64| -> Vec<f64> { (0..n).map(|k| scale * (1.0 + 2.3 * k as f64).sin()).collect() };
+    let q = robot.home().joints(robot.model(), &robot.model().topology().active);
+    let given = Given::Active { q, qd: vec![1.3, -0.8] };
+    let state = flexible.state(robot.home(), &given, &list(2e-3), &list(0.3)).unwrap();
+    let efforts = [0.7, -1.1];
+    let found = flexible.direct(&state, &efforts, None).unwrap();
+    assert!(found.damping_power > 1e-3);
+    let total = |a: &gough::elastodynamics::motion::FlexibleAnswer| {
+        a.kinetic_energy + a.kinetic_energy_rotors + a.potential_energy + a.elastic_energy
+    };
+    // Along the motion, forth and back by a short time.
+    let mut at = |h: f64| {
+        let mut moved = state.clone();
+        let all = flexible.all_accelerations(&state, &efforts).unwrap();
+        let slots: Vec<usize> = flexible.independent().to_vec();
+        for k in slots {
+            moved.at.q[k] += h * state.rates[k] + 0.5 * h * h * all[k];
+            moved.rates[k] += h * all[k];
+        }
+        flexible.complete(&mut moved).unwrap();
+        total(&flexible.direct(&moved, &efforts, None).unwrap())
+    };
+    let h = 1e-7;
+    let change = (at(h) - at(-h)) / (2.0 * h);
+    let power: f64 = efforts.iter().zip(&found.active.qd).map(|(a, b)| a * b).sum();
+    let size = change.abs() + found.damping_power;
+    assert!((power - change - found.damping_power).abs() < 1e-5 * size, "{power} {change} {}", found.damping_power);
+}
+
+/// Free vibration with held drives: energy is kept, and two step lengths agree.
+#[test]
+fn free_vibration_keeps_its_energy() {
+    let robot = robot("dual-emps");
+    let mut flexible = Flexible::new(robot.model(), robot.home()).unwrap();
+    let given = Given::Active { q: vec![0.0; 2], qd: vec![0.0; 2] };
+    let mut elastic = vec![0.0; 9];
+    (elastic[1], elastic[2]) = (2e-3, 5e-3);
+    let start = flexible.state(robot.home(), &given, &elastic, &[]).unwrap();
+    let mut run = |tolerance: f64| {
+        let mut last = None;
+        let options = FlexibleOptions { tolerance, ..FlexibleOptions::lasting(0.1) };
+        let summary = simulate_flexible(&mut flexible, robot.mode(), &start, &FlexibleLaw::Held, &options, &mut |i| {
+            last = Some(i.clone());
+            true
+        });
+        (summary.unwrap(), last.unwrap())
+    };
+    let (rough, _) = run(1e-4);
+    let (fine, end) = run(1e-6);
+    let (finest, exact) = run(1e-8);
+    assert!(rough.steps < fine.steps && fine.steps < finest.steps, "{rough:?} {fine:?} {finest:?}");
+    assert!(fine.energy_error < 1e-6 && finest.energy_error < 1e-8, "{fine:?} {finest:?}");
+    assert_near(&end.elastic, &exact.elastic, 1e-4, "elastic");
+    assert!(exact.elastic_energy + exact.kinetic_energy > 1e-4);
 }

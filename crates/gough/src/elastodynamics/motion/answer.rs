@@ -177,7 +177,7 @@ impl Flexible<'_> {
         }
         let equations = self.equations(state, friction);
         let own = self.accelerations(&equations, efforts)?;
-        Ok(self.answer(state, &equations, &own, efforts.to_vec()))
+        Ok(self.answered(state, &equations, &own, efforts.to_vec()))
     }
 
     /// Inverse problem: efforts, and accelerations of everything else, for accelerations of the active joints or of the platform, (10.124).
@@ -217,7 +217,7 @@ impl Flexible<'_> {
         let efforts: Vec<f64> = (0..n).map(|i| tau.at(i, 0)).collect();
         let own: Vec<f64> =
             (0..free.len()).map(|k| free[k] + (0..n).map(|j| solved[j][k] * efforts[j]).sum::<f64>()).collect();
-        Ok(self.answer(state, &equations, &own, efforts))
+        Ok(self.answered(state, &equations, &own, efforts))
     }
 
     /// Rows of what is told to accelerate, and what they must be.
@@ -257,7 +257,8 @@ impl Flexible<'_> {
         }
     }
 
-    fn answer(
+    /// Everything about a state whose independent accelerations are known.
+    pub fn answered(
         &self,
         state: &FlexibleState,
         equations: &ReducedEquations,

@@ -18,16 +18,21 @@
 
 mod answer;
 mod body;
+mod case;
 mod loops;
 mod plan;
 mod recursion;
 mod rotation;
 mod solve;
+mod statics;
 
 pub use answer::{CoordinateMotion, FlexibleAnswer, Given, Wanted};
 pub use body::{Deformed, FlexibleBody};
+pub use case::{CaseMotion, FlexibleCase, flexible_parts, is_flexible};
 pub use loops::LoopEquations;
 pub use plan::{FlexibleModel, FlexiblePlan, MotionCoordinate};
 pub use recursion::{FlexibleData, FlexiblePositions, FrameMotion};
 pub use rotation::ElasticTurn;
+
 pub use solve::{Factor, Flexible, FlexibleState, ReducedEquations};
+pub use statics::Linearised;

@@ -272,6 +272,19 @@ impl<'m> Flexible<'m> {
         }
     }
 
+    /// Fix a payload to the platform, given in its frame.
+    pub fn carry(&mut self, payload: crate::spatial::Inertia<f64>) {
+        let (frame, X) = self.flexible.tool;
+        let Some(frame) = frame else { return };
+        let body = super::body::FlexibleBody::without_shapes(payload.seen_from(&X));
+        self.flexible.masses.push(super::plan::Mass { frame, body, slots: Vec::new() });
+    }
+
+    /// Whether any body loses energy while it deforms.
+    pub fn is_damped(&self) -> bool {
+        self.flexible.masses.iter().any(|m| m.body.D_ee.iter().any(|d| *d != 0.0))
+    }
+
     /// Columns of `G`: what the drives do to the independent coordinates.
     pub(super) fn drives(&self, equations: &ReducedEquations) -> Vec<Vec<f64>> {
         let slots = self.flexible.joints(&self.model.topology().active);
@@ -287,6 +300,13 @@ impl<'m> Flexible<'m> {
         let factor = Factor::new(&equations.M).ok_or_else(|| self.massless(&equations.M))?;
         factor.solve(&mut right);
         Ok(right)
+    }
+
+    /// Accelerations of all coordinates of a closed state under efforts, without friction.
+    pub fn all_accelerations(&mut self, state: &FlexibleState, efforts: &[f64]) -> Result<Vec<f64>, ElasticError> {
+        let equations = self.equations(state, None);
+        let own = self.accelerations(&equations, efforts)?;
+        Ok(equations.J.apply(&own).iter().zip(&equations.b).map(|(x, b)| x + b).collect())
     }
 
     pub(super) fn massless(&self, M: &Dense<f64>) -> ElasticError {

@@ -1,0 +1,623 @@
+//! Motion of a flexible robot over time: free, under efforts, held or moved by its drives, or under a controller that knows the rigid robot.
+
+use super::control::{Controller, EffortTable, Feedback};
+use super::gauss::{Collocation, Failed, SecondOrder, Stages};
+use crate::dynamics::newton_euler::Sign;
+use crate::dynamics::{Conditions, active_model, inverse_dynamics_under};
+use crate::elastodynamics::ElasticError;
+use crate::elastodynamics::motion::{Factor, Flexible, FlexibleState, MotionCoordinate, ReducedEquations};
+use crate::kinematics::{WorkingMode, inverse};
+use crate::linalg::small::Dense;
+use crate::model::{Model, Node};
+use crate::spatial::{Pose, Twist, Wrench};
+use crate::trajectory::Trajectory;
+
+/// What the drives of a flexible robot do.
+#[derive(Clone, Debug)]
+pub enum FlexibleLaw {
+    /// Nothing.
+    Free,
+    /// They hold their joints where they are at the start.
+    Held,
+    /// They give efforts over time.
+    Efforts(EffortTable),
+    /// They move as the drives of the rigid robot do along a motion of the platform; efforts are what that takes.
+    Playback(Trajectory),
+    /// They follow a controller, which measures active joints only and knows the rigid robot.
+    Controller(Box<Controller>),
+}
+
+/// A wrench on the platform for some time, in world axes at its origin.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct TimedLoad {
+    /// The wrench.
+    pub wrench: Wrench<f64>,
+    /// From when.
+    pub from: f64,
+    /// Until when.
+    pub until: f64,
+}
+
+/// How a flexible robot is simulated.
+#[derive(Clone, Debug)]
+pub struct FlexibleOptions {
+    /// Seconds.
+    pub duration: f64,
+    /// Record an instant every so many seconds.
+    pub every: f64,
+    /// Error of a step, relative to how far each coordinate has been.
+    pub tolerance: f64,
+    /// Steps of this length instead of chosen ones.
+    pub step: Option<f64>,
+    /// Whether motions that steps do not resolve die out.
+    pub stages: Stages,
+    /// Friction of the joints.
+    pub friction: Option<Sign>,
+    /// Drives end at their limits.
+    pub saturate: bool,
+    /// Loads on the platform.
+    pub loads: Vec<TimedLoad>,
+}
+
+impl FlexibleOptions {
+    /// For a duration: tolerance 1e-6, five hundred instants, no numerical damping, no friction.
+    pub fn lasting(duration: f64) -> Self {
+        Self {
+            duration,
+            every: duration / 500.0,
+            tolerance: 1e-6,
+            step: None,
+            stages: Stages::Gauss,
+            friction: None,
+            saturate: true,
+            loads: Vec::new(),
+        }
+    }
+}
+
+/// A flexible robot at a time.
+#[derive(Clone, PartialEq, Debug, serde::Serialize)]
+pub struct FlexibleInstant {
+    /// Time.
+    pub t: f64,
+    /// Position of the platform, or of the tool point.
+    pub position: [f64; 3],
+    /// Pose of the platform, or of the tool point.
+    #[serde(skip)]
+    pub pose: Pose<f64>,
+    /// Twist of the platform in world axes.
+    pub twist: [f64; 6],
+    /// Acceleration of the platform in world axes.
+    pub acceleration: [f64; 6],
+    /// Active joints.
+    pub q: Vec<f64>,
+    /// Rates of the active joints.
+    pub qd: Vec<f64>,
+    /// Elastic coordinates.
+    pub elastic: Vec<f64>,
+    /// Rates of the elastic coordinates.
+    pub elastic_rates: Vec<f64>,
+    /// Efforts of the drives.
+    pub efforts: Vec<f64>,
+    /// Kinetic energy, rotors included.
+    pub kinetic_energy: f64,
+    /// Potential energy of gravity.
+    pub potential_energy: f64,
+    /// Energy of deformation.
+    pub elastic_energy: f64,
+    /// Work of the drives and of loads from outside since the start.
+    pub work: f64,
+    /// Energy lost to damping and friction since the start.
+    pub lost: f64,
+}
+
+/// What came of a simulation.
+#[derive(Clone, PartialEq, Debug, serde::Serialize)]
+pub struct FlexibleSummary {
+    /// Time reached.
+    pub t: f64,
+    /// Steps taken.
+    pub steps: usize,
+    /// Accelerations computed.
+    pub evaluations: usize,
+    /// Longest and shortest step.
+    pub step: [f64; 2],
+    /// Why it ended before its time, in words.
+    pub stopped: Option<String>,
+    /// Largest change of total energy less work plus losses, over the largest energy of motion and deformation.
+    pub energy_error: f64,
+    /// Largest distance of the tool point from where it ends, over the last tenth of the time: vibration that is left.
+    pub residual_vibration: f64,
+}
+
+/// Most steps of one simulation.
+const MOST_STEPS: usize = 5_000_000;
+
+/// Steps between two checks of their error.
+const BETWEEN_CHECKS: usize = 24;
+
+/// What the drives give where they follow a law of the rigid robot.
+struct Commanded {
+    t: f64,
+    q: Vec<f64>,
+    qd: Vec<f64>,
+    qdd: Vec<f64>,
+    efforts: Vec<f64>,
+    /// Inertia on the active joints, where feedback is scaled by it.
+    inertia: Option<Dense<f64>>,
+}
+
+struct FlexiblePlant<'a, 'm> {
+    flexible: &'a mut Flexible<'m>,
+    mode: &'a WorkingMode,
+    law: &'a FlexibleLaw,
+    options: &'a FlexibleOptions,
+    state: FlexibleState,
+    /// Slots that are integrated, of the drives, and the places of both among the independent coordinates.
+    free: Vec<usize>,
+    active: Vec<usize>,
+    rows: Vec<usize>,
+    driven: Vec<usize>,
+    limits: Vec<Option<f64>>,
+    commanded: Option<Commanded>,
+    loaded: Option<Wrench<f64>>,
+}
+
+impl<'a, 'm> FlexiblePlant<'a, 'm> {
+    fn new(
+        flexible: &'a mut Flexible<'m>,
+        mode: &'a WorkingMode,
+        law: &'a FlexibleLaw,
+        options: &'a FlexibleOptions,
+        state: &FlexibleState,
+    ) -> Result<Self, ElasticError> {
+        let moved = matches!(law, FlexibleLaw::Held | FlexibleLaw::Playback(_));
+        let t = flexible.model().topology();
+        let active = flexible.flexible().joints(&t.active);
+        let free = flexible.free(moved);
+        let place = |s: &usize| flexible.independent().iter().position(|k| k == s);
+        let (rows, driven): (Vec<usize>, Vec<usize>) =
+            (free.iter().filter_map(place).collect(), active.iter().filter_map(place).collect());
+        let coordinates = flexible.flexible().coordinates();
+        if free.iter().any(|s| matches!(coordinates[*s], MotionCoordinate::Platform(_)))
+            || (moved && driven.len() < active.len())
+        {
+            return Err(ElasticError::NotSimulated);
+        }
+        let limit = |c: &crate::model::CoordId| {
+            let row = &flexible.model().description().bodies[t.bodies[t.coords[*c].body].row.0];
+            row.drive.as_ref().and_then(|d| d.effort.as_ref()).map(|f| f.value).filter(|_| options.saturate)
+        };
+        let limits = t.active.iter().map(limit).collect();
+        Ok(Self {
+            mode,
+            law,
+            options,
+            state: state.clone(),
+            free,
+            active,
+            rows,
+            driven,
+            limits,
+            commanded: None,
+            loaded: None,
+            flexible,
+        })
+    }
+
+    fn model(&self) -> &'m Model<f64> {
+        self.flexible.model()
+    }
+
+    /// The motion of the active joints, and efforts, that the rigid robot has on a trajectory.
+    fn command(&mut self, t: f64, trajectory: &Trajectory, feedback: Option<Feedback>) -> Result<(), ElasticError> {
+        if self.commanded.as_ref().is_some_and(|c| c.t.to_bits() == t.to_bits()) {
+            return Ok(());
+        }
+        let model = self.model();
+        let desired = trajectory.at(t);
+        let n = model.topology().platform.independent.len();
+        let (mut t_r, mut td_r) = (vec![0.0; n], vec![0.0; n]);
+        desired.components(model, &mut t_r, &mut td_r);
+        let posture = inverse(model, &desired.pose, self.mode)?;
+        let active = &model.topology().active;
+        let found = inverse_dynamics_under(model, &posture, &t_r, &td_r, &Conditions::default())?;
+        let efforts = match feedback {
+            Some(Feedback::JointPd { gravity: false }) | None => vec![0.0; active.len()],
+            Some(Feedback::JointPd { .. }) => {
+                let rest = vec![0.0; n];
+                inverse_dynamics_under(model, &posture, &rest, &rest, &Conditions::default())?.efforts
+            }
+            Some(_) => found.efforts.clone(),
+        };
+        let scaled = matches!(feedback, Some(Feedback::ComputedTorque));
+        let inertia = if scaled { Some(active_model(model, &posture, &t_r, &Conditions::default())?.M) } else { None };
+        self.commanded = Some(Commanded {
+            t,
+            q: posture.joints(model, active),
+            qd: active.iter().map(|c| found.motion.rates[*c]).collect(),
+            qdd: active.iter().map(|c| found.motion.accels[*c]).collect(),
+            efforts,
+            inertia,
+        });
+        Ok(())
+    }
+
+    /// Loads that act at a time.
+    fn load(&mut self, t: f64) {
+        let acting = self.options.loads.iter().filter(|l| l.from <= t && t < l.until);
+        let sum = acting.fold(Wrench::zero(), |sum, l| sum + l.wrench);
+        if self.loaded != Some(sum) {
+            self.flexible.load(&[(Node::Platform, sum)]);
+            self.loaded = Some(sum);
+        }
+    }
+
+    /// Put positions and rates in, and close the loops.
+    fn place(&mut self, t: f64, q: &[f64], v: &[f64]) -> Result<(), ElasticError> {
+        for (slot, (q, v)) in self.free.iter().zip(q.iter().zip(v)) {
+            (self.state.at.q[*slot], self.state.rates[*slot]) = (*q, *v);
+        }
+        let law = self.law;
+        if let FlexibleLaw::Playback(trajectory) = law {
+            self.command(t, trajectory, None)?;
+            if let Some(c) = &self.commanded {
+                for (slot, (q, qd)) in self.active.iter().zip(c.q.iter().zip(&c.qd)) {
+                    // Angles go on from where they are, beyond whole turns.
+                    let turns = ((self.state.at.q[*slot] - q) / std::f64::consts::TAU).round();
+                    self.state.at.q[*slot] = q + turns * std::f64::consts::TAU;
+                    self.state.rates[*slot] = *qd;
+                }
+            }
+        }
+        self.load(t);
+        self.flexible.complete(&mut self.state)
+    }
+
+    /// Accelerations of all independent coordinates, and efforts of the drives.
+    fn solve(&mut self, t: f64) -> Result<(ReducedEquations, Vec<f64>, Vec<f64>), ElasticError> {
+        let equations = self.flexible.equations(&self.state, self.options.friction);
+        match self.law {
+            FlexibleLaw::Held | FlexibleLaw::Playback(_) => {
+                let told = self.commanded.as_ref().map_or_else(|| vec![0.0; self.active.len()], |c| c.qdd.clone());
+                let (own, efforts) = self.moved_by_drives(&equations, &told)?;
+                Ok((equations, own, efforts))
+            }
+            _ => {
+                let efforts = self.efforts(t)?;
+                let own = self.flexible.accelerations(&equations, &efforts)?;
+                Ok((equations, own, efforts))
+            }
+        }
+    }
+
+    /// `M_ff q̈_f = -h_f - M_fa q̈_a`, `τ = M_aa q̈_a + M_af q̈_f + h_a`.
+    fn moved_by_drives(&self, e: &ReducedEquations, told: &[f64]) -> Result<(Vec<f64>, Vec<f64>), ElasticError> {
+        let n = self.rows.len();
+        let mut M = Dense::zeros(n, n);
+        let mut right = vec![0.0; n];
+        for (i, r) in self.rows.iter().enumerate() {
+            self.rows.iter().enumerate().for_each(|(j, c)| *M.at_mut(i, j) = e.M.at(*r, *c));
+            right[i] = -e.h[*r] - self.driven.iter().zip(told).map(|(d, a)| e.M.at(*r, *d) * a).sum::<f64>();
+        }
+        let what = || ElasticError::NoInertia { what: "a passive motion".to_owned() };
+        Factor::new(&M).ok_or_else(what)?.solve(&mut right);
+        let mut own = vec![0.0; e.h.len()];
+        self.rows.iter().zip(&right).for_each(|(r, a)| own[*r] = *a);
+        self.driven.iter().zip(told).for_each(|(r, a)| own[*r] = *a);
+        let Ma = e.M.apply(&own);
+        Ok((own, self.driven.iter().map(|r| Ma[*r] + e.h[*r]).collect()))
+    }
+
+    fn efforts(&mut self, t: f64) -> Result<Vec<f64>, ElasticError> {
+        let mut efforts = vec![0.0; self.active.len()];
+        let law = self.law;
+        match law {
+            FlexibleLaw::Efforts(table) => table.at(t, &mut efforts),
+            FlexibleLaw::Controller(c) => {
+                self.command(t, &c.trajectory, Some(c.feedback))?;
+                let Some(command) = &self.commanded else { return Ok(efforts) };
+                let corrected: Vec<f64> = self
+                    .active
+                    .iter()
+                    .enumerate()
+                    .map(|(k, slot)| {
+                        let turn = !self.model().topology().coords[self.model().topology().active[k]].slides;
+                        let e = command.q[k] - self.state.at.q[*slot];
+                        let e = if turn { crate::spatial::orientation::wrap(e) } else { e };
+                        c.gains.of(k, e, command.qd[k] - self.state.rates[*slot])
+                    })
+                    .collect();
+                let corrected = command.inertia.as_ref().map_or(corrected.clone(), |M| M.apply(&corrected));
+                efforts = command.efforts.iter().zip(&corrected).map(|(a, b)| a + b).collect();
+            }
+            _ => {}
+        }
+        for (x, limit) in efforts.iter_mut().zip(&self.limits) {
+            *x = limit.map_or(*x, |l| x.clamp(-l, l));
+        }
+        Ok(efforts)
+    }
+
+    /// Power of drives and loads, and power lost, at the state that was placed last.
+    fn powers(&self, efforts: &[f64], twist: &Twist<f64>, damping: f64) -> [f64; 2] {
+        let drives: f64 = self.active.iter().zip(efforts).map(|(s, e)| self.state.rates[*s] * e).sum();
+        let load = self.loaded.map_or(0.0, |F| twist.power(F));
+        let model = self.model();
+        let friction = self.options.friction.map_or(0.0, |sign| {
+            let one = |c: crate::model::CoordId| {
+                let slots = self.flexible.flexible().joints(&[c]);
+                slots
+                    .iter()
+                    .map(|s| self.state.rates[*s] * model.numbers().joints[c].friction(self.state.rates[*s], sign))
+                    .sum::<f64>()
+            };
+            model.topology().coords.ids().map(one).sum()
+        });
+        [drives + load, damping + friction]
+    }
+
+    /// Everything at a time.
+    fn instant(&mut self, t: f64, q: &[f64], v: &[f64]) -> Result<(FlexibleInstant, [f64; 2]), ElasticError> {
+        self.place(t, q, v)?;
+        let (equations, own, efforts) = self.solve(t)?;
+        let answer = self.flexible.answered(&self.state, &equations, &own, efforts);
+        let powers = self.powers(&answer.efforts, &Twist::from_array(answer.twist), answer.damping_power);
+        let instant = FlexibleInstant {
+            t,
+            position: answer.position,
+            pose: answer.pose,
+            twist: answer.twist,
+            acceleration: answer.acceleration,
+            q: answer.active.q,
+            qd: answer.active.qd,
+            elastic: answer.elastic.q,
+            elastic_rates: answer.elastic.qd,
+            efforts: answer.efforts,
+            kinetic_energy: answer.kinetic_energy + answer.kinetic_energy_rotors,
+            potential_energy: answer.potential_energy,
+            elastic_energy: answer.elastic_energy,
+            work: 0.0,
+            lost: 0.0,
+        };
+        Ok((instant, powers))
+    }
+}
+
+impl SecondOrder for FlexiblePlant<'_, '_> {
+    type Trouble = ElasticError;
+
+    fn size(&self) -> usize {
+        self.free.len()
+    }
+
+    fn acceleration(&mut self, t: f64, q: &[f64], v: &[f64], a: &mut [f64]) -> Result<(), ElasticError> {
+        self.place(t, q, v)?;
+        let (_, own, _) = self.solve(t)?;
+        self.rows.iter().zip(a).for_each(|(r, a)| *a = own[*r]);
+        Ok(())
+    }
+}
+
+/// Three-point Gauss rule on [0, 1] for the work of a step.
+const RULE: [(f64, f64); 3] =
+    [(0.112_701_665_379_258_3, 5.0 / 18.0), (0.5, 4.0 / 9.0), (0.887_298_334_620_741_7, 5.0 / 18.0)];
+
+/// The motion of a flexible robot from a closed state; every recorded instant is told, and whether to go on is asked.
+pub fn simulate_flexible(
+    flexible: &mut Flexible<'_>,
+    mode: &WorkingMode,
+    start: &FlexibleState,
+    law: &FlexibleLaw,
+    options: &FlexibleOptions,
+    observer: &mut dyn FnMut(&FlexibleInstant) -> bool,
+) -> Result<FlexibleSummary, ElasticError> {
+    for (what, x) in [("time", options.duration), ("every", options.every), ("tolerance", options.tolerance)] {
+        if !(x > 0.0 && x.is_finite()) {
+            return Err(ElasticError::NotPositive { what, value: x });
+        }
+    }
+    if options.duration / options.every > super::MOST_RECORDS as f64 {
+        return Err(ElasticError::TooManyInstants { most: super::MOST_RECORDS });
+    }
+    let plant = FlexiblePlant::new(flexible, mode, law, options, start)?;
+    Run::new(plant, options).run(observer)
+}
+
+/// A simulation while it runs.
+struct Run<'a, 'm> {
+    plant: FlexiblePlant<'a, 'm>,
+    method: Collocation,
+    options: &'a FlexibleOptions,
+    t: f64,
+    h: f64,
+    q: Vec<f64>,
+    v: Vec<f64>,
+    /// What counts as one in each coordinate.
+    scale: Vec<f64>,
+    work: f64,
+    lost: f64,
+    summary: FlexibleSummary,
+}
+
+impl<'a, 'm> Run<'a, 'm> {
+    fn new(plant: FlexiblePlant<'a, 'm>, options: &'a FlexibleOptions) -> Self {
+        let pick = |x: &[f64]| -> Vec<f64> { plant.free.iter().map(|s| x[*s]).collect() };
+        let (q, v) = (pick(&plant.state.at.q), pick(&plant.state.rates));
+        let scale = q.iter().map(|x| x.abs().max(1e-3)).collect();
+        let h = options.step.unwrap_or(1e-4_f64.min(options.every)).min(options.duration);
+        let method = Collocation::new(q.len(), options.stages);
+        let summary = FlexibleSummary {
+            t: 0.0,
+            steps: 0,
+            evaluations: 0,
+            step: [0.0, f64::INFINITY],
+            stopped: None,
+            energy_error: 0.0,
+            residual_vibration: 0.0,
+        };
+        Self { plant, method, options, t: 0.0, h, q, v, scale, work: 0.0, lost: 0.0, summary }
+    }
+
+    /// The next time at which something changes at once.
+    fn border(&self) -> f64 {
+        let mut next = self.options.duration;
+        for l in &self.options.loads {
+            next = [l.from, l.until].into_iter().filter(|x| *x > self.t + 1e-15).fold(next, f64::min);
+        }
+        if let FlexibleLaw::Efforts(table) = self.plant.law {
+            next = next.min(table.next(self.t + 1e-15));
+        }
+        next
+    }
+
+    fn try_step(&mut self, h: f64, q: &mut [f64], v: &mut [f64]) -> Result<(), Failed<ElasticError>> {
+        self.method.step(&mut self.plant, self.t, h, q, v, &self.scale, self.options.tolerance)
+    }
+
+    /// Error of a step of this length against two of half the length.
+    fn check(&mut self) -> Result<f64, Failed<ElasticError>> {
+        let (mut q1, mut v1) = (self.q.clone(), self.v.clone());
+        let (t, h) = (self.t, self.h);
+        self.try_step(h, &mut q1, &mut v1)?;
+        let (mut q2, mut v2) = (self.q.clone(), self.v.clone());
+        self.method.restart();
+        self.try_step(0.5 * h, &mut q2, &mut v2)?;
+        self.t += 0.5 * h;
+        let second = self.try_step(0.5 * h, &mut q2, &mut v2);
+        self.t = t;
+        self.method.restart();
+        second?;
+        let one = |i: usize| (q1[i] - q2[i]).abs() / self.scale[i];
+        Ok((0..q1.len()).map(one).fold(0.0, f64::max))
+    }
+
+    /// A step length whose error is within the tolerance; never the one that is told.
+    fn fit(&mut self) -> Result<(), ElasticError> {
+        if self.options.step.is_some() {
+            return Ok(());
+        }
+        for _ in 0..60 {
+            match self.check() {
+                Ok(error) => {
+                    let share = (error / self.options.tolerance).max(1e-12);
+                    let factor = 0.8 * share.powf(-1.0 / f64::from(self.method.order() + 1));
+                    if share <= 1.0 {
+                        // Steps stay the same as long as they serve: equal steps keep energy.
+                        if factor > 1.6 {
+                            self.h *= factor.min(4.0);
+                            if factor > 4.0 {
+                                continue;
+                            }
+                        }
+                        self.h = self.h.min(self.options.duration);
+                        return Ok(());
+                    }
+                    self.h *= factor.max(0.1);
+                }
+                Err(Failed::TooLong) => self.h *= 0.25,
+                Err(Failed::Refused(why)) if self.h < 1e-9 => return Err(why),
+                Err(Failed::Refused(_)) => self.h *= 0.25,
+            }
+            self.method.restart();
+        }
+        Err(ElasticError::StepTooSmall { t: self.t })
+    }
+
+    fn run(mut self, observer: &mut dyn FnMut(&FlexibleInstant) -> bool) -> Result<FlexibleSummary, ElasticError> {
+        let (q, v) = (self.q.clone(), self.v.clone());
+        let (first, _) = self.plant.instant(0.0, &q, &v)?;
+        let total = |i: &FlexibleInstant| i.kinetic_energy + i.potential_energy + i.elastic_energy;
+        let (start, mut largest, mut late) = (total(&first), 0.0_f64, Vec::new());
+        let mut goes_on = observer(&first);
+        let (mut record, mut border, mut since) = (1_usize, self.border(), usize::MAX);
+        while goes_on && self.t < self.options.duration * (1.0 - 1e-14) && self.summary.steps < MOST_STEPS {
+            if since >= BETWEEN_CHECKS {
+                if let Err(why) = self.fit() {
+                    self.summary.stopped = Some(why.to_string());
+                    break;
+                }
+                since = 0;
+            }
+            let due = (record as f64 * self.options.every).min(self.options.duration);
+            let target = due.min(border);
+            // Equal steps to the next time that is asked for.
+            let steps = ((target - self.t) / self.h * (1.0 - 1e-9)).ceil().max(1.0);
+            let h = (target - self.t) / steps;
+            let (mut q, mut v) = (self.q.clone(), self.v.clone());
+            match self.try_step(h, &mut q, &mut v) {
+                Ok(()) => {}
+                Err(_) if self.h > 1e-12 && self.options.step.is_none() => {
+                    self.h *= 0.5;
+                    self.method.restart();
+                    since = usize::MAX;
+                    continue;
+                }
+                Err(Failed::Refused(why)) => {
+                    self.summary.stopped = Some(why.to_string());
+                    break;
+                }
+                Err(Failed::TooLong) => {
+                    self.summary.stopped = Some(ElasticError::StepTooSmall { t: self.t }.to_string());
+                    break;
+                }
+            }
+            self.account(h)?;
+            (self.q, self.v) = (q, v);
+            self.t = if steps <= 1.0 { target } else { self.t + h };
+            since = since.saturating_add(1);
+            self.summary.steps += 1;
+            self.summary.step = [self.summary.step[0].max(h), self.summary.step[1].min(h)];
+            self.scale.iter_mut().zip(&self.q).for_each(|(s, x)| *s = s.max(x.abs()));
+            if self.t >= border {
+                border = self.border();
+                self.method.restart();
+                since = usize::MAX;
+            }
+            if self.t >= due {
+                record += 1;
+                let (q, v) = (self.q.clone(), self.v.clone());
+                let (mut instant, _) = self.plant.instant(self.t, &q, &v)?;
+                (instant.work, instant.lost) = (self.work, self.lost);
+                largest = largest.max(instant.kinetic_energy).max(instant.elastic_energy);
+                let drift = (total(&instant) - start - self.work + self.lost).abs();
+                self.summary.energy_error = self.summary.energy_error.max(drift);
+                if self.t >= 0.9 * self.options.duration {
+                    late.push(instant.position);
+                }
+                goes_on = observer(&instant);
+            }
+        }
+        self.summary.t = self.t;
+        self.summary.evaluations = self.method.evaluations;
+        self.summary.energy_error /= largest.max(f64::MIN_POSITIVE);
+        self.summary.residual_vibration = swing(&late);
+        Ok(self.summary)
+    }
+
+    /// Work and losses of a step, by the polynomial through its ends.
+    fn account(&mut self, h: f64) -> Result<(), ElasticError> {
+        let still = matches!(self.plant.law, FlexibleLaw::Free | FlexibleLaw::Held)
+            && self.options.loads.is_empty()
+            && self.options.friction.is_none();
+        if still && !self.plant.flexible.is_damped() {
+            return Ok(());
+        }
+        for (c, weight) in RULE {
+            let (x, y) = self.method.inside(c, h, &self.q, &self.v);
+            let (_, powers) = self.plant.instant(self.t + c * h, &x, &y)?;
+            self.work += h * weight * powers[0];
+            self.lost += h * weight * powers[1];
+        }
+        Ok(())
+    }
+}
+
+/// Half of the largest distance between points.
+fn swing(points: &[[f64; 3]]) -> f64 {
+    let range = |k: usize| {
+        let all = points.iter().map(|p| p[k]);
+        all.clone().fold(f64::NEG_INFINITY, f64::max) - all.fold(f64::INFINITY, f64::min)
+    };
+    if points.is_empty() { 0.0 } else { 0.5 * (0..3).map(|k| range(k).powi(2)).sum::<f64>().sqrt() }
+}
