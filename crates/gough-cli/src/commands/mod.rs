@@ -4,6 +4,7 @@ pub mod check;
 pub mod codegen;
 pub mod dynamics;
 pub mod flexible;
+pub mod flexible_simulate;
 pub mod frequencies;
 pub mod kinematics;
 pub mod map;

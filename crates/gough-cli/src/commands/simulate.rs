@@ -3,6 +3,8 @@
 use crate::angles;
 use crate::ask::{self, Subject, time};
 use crate::commands::dynamics::efforts;
+use crate::commands::flexible::Asked;
+use crate::commands::flexible_simulate;
 use crate::commands::motion::components;
 use crate::commands::singularities::one_mode;
 use crate::commands::trajectory::effort_label;
@@ -19,12 +21,14 @@ use gough::Robot;
 use gough::description::{Concern, Coordinate, Coordinates};
 use gough::dynamics::newton_euler::Sign;
 use gough::kinematics::PoseChart;
+use gough::elastodynamics::motion::is_flexible;
 use gough::kinematics::WorkingMode;
 use gough::kinematics::platform::coordinates;
 use gough::model::Model;
+use gough::simulation::gauss::Stages;
 use gough::simulation::{
-    Controller, EffortTable, Feedback, Gains, Instant, Law, Method, Noise, Observer, Options, SetupError, Summary,
-    simulate,
+    Controller, EffortTable, Feedback, FlexibleLaw, FlexibleOptions, Gains, Instant, Law, Method, Noise, Observer,
+    Options, SetupError, Summary, TimedLoad, simulate,
 };
 use gough::spatial::orientation::to_quaternion;
 use gough::spatial::{Pose, Twist};
@@ -65,6 +69,22 @@ enum Show {
     Energy,
     /// Distance from the trajectory
     Error,
+    /// Elastic coordinates of a flexible robot
+    Elastic,
+}
+
+impl Show {
+    fn word(self) -> &'static str {
+        match self {
+            Show::Platform => "platform",
+            Show::Joints => "joints",
+            Show::Rates => "rates",
+            Show::Efforts => "efforts",
+            Show::Energy => "energy",
+            Show::Error => "error",
+            Show::Elastic => "elastic",
+        }
+    }
 }
 
 #[derive(Args)]
@@ -135,9 +155,31 @@ pub struct Arguments {
     /// Go on through Type 2 singularities
     #[arg(long)]
     through_type2: bool,
-    /// Error of a step, relative to the size of the robot, a radian, and these per second
-    #[arg(long, value_name = "NUMBER", default_value_t = 1e-9, conflicts_with = "step", allow_negative_numbers = true)]
-    tolerance: f64,
+    /// Error of a step, relative to the size of the robot, a radian, and these per second: 1e-9 unless given; of flexible robots
+    /// relative to how far each coordinate has been, 1e-6
+    #[arg(long, value_name = "NUMBER", conflicts_with = "step", allow_negative_numbers = true)]
+    tolerance: Option<f64>,
+    /// Take flexible bodies, springs and transmissions as rigid
+    #[arg(long)]
+    rigid: bool,
+    /// Flexible robots: start from the static deflection under gravity
+    #[arg(long, conflicts_with = "rigid")]
+    deflected: bool,
+    /// Flexible robots: drives hold their joints where they start
+    #[arg(long, conflicts_with_all = ["rigid", "efforts", "controller"])]
+    held: bool,
+    /// Flexible robots: drives move as those of the rigid robot along this trajectory file (CSV), and tell what that takes
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["rigid", "efforts", "controller", "held"])]
+    playback: Option<PathBuf>,
+    /// Flexible robots: elastic coordinates at the start, in the order of `check`, such as 0:0.002:0
+    #[arg(long, value_name = "LIST", conflicts_with = "rigid", allow_hyphen_values = true)]
+    elastic: Option<String>,
+    /// Flexible robots: when --wrench acts, FROM:UNTIL in seconds; all the time unless given
+    #[arg(long, value_name = "FROM:UNTIL", requires = "wrench", conflicts_with = "rigid")]
+    wrench_time: Option<String>,
+    /// Flexible robots: let motions that steps do not resolve die out (Radau in place of Gauss)
+    #[arg(long, conflicts_with = "rigid")]
+    numerical_damping: bool,
     /// Steps of this length by Runge-Kutta of fourth order, in place of adaptive ones
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     step: Option<String>,
@@ -173,12 +215,105 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     }
     arguments.output.apart(&[("--csv", arguments.csv.as_ref()), ("--plot", arguments.plot.as_ref())])?;
     let plain = arguments.subject.load(&arguments.output)?;
+    if is_flexible(plain.model()) && !arguments.rigid {
+        return flexible(&plain, arguments).map_err(|why| why.of(&plain.model().topology().name));
+    }
+    let flexible_only = [
+        ("--held", arguments.held),
+        ("--playback", arguments.playback.is_some()),
+        ("--elastic", arguments.elastic.is_some()),
+        ("--deflected", arguments.deflected),
+        ("--wrench-time", arguments.wrench_time.is_some()),
+    ];
+    if let Some((option, _)) = flexible_only.iter().find(|(_, given)| *given) {
+        return Err(Failure::Usage(format!("{option} is for flexible robots, and nothing of this one gives way")));
+    }
     let robot = match &arguments.payload {
         Some(text) => plain.clone().carrying(loads::payload(text)?),
         None => plain.clone(),
     };
     answer(&robot, if arguments.hidden_payload { &plain } else { &robot }, arguments)
         .map_err(|why| why.of(&robot.model().topology().name))
+}
+
+/// A robot with flexible parts.
+fn flexible(robot: &Robot, arguments: &Arguments) -> Result<(), Failure> {
+    let refused = [
+        ("--period", arguments.period.is_some()),
+        ("--noise", arguments.noise.is_some()),
+        ("--perturb", arguments.perturb.is_some()),
+        ("--hidden-payload", arguments.hidden_payload),
+        ("--through-type2", arguments.through_type2),
+        ("--controller platform-pd", arguments.controller == Some(Kind::PlatformPd)),
+        ("--show error", arguments.show == Show::Error),
+    ];
+    if let Some((option, _)) = refused.iter().find(|(_, given)| *given) {
+        return Err(Failure::Usage(format!(
+            "{option} is for rigid robots, and this one has flexible parts; add --rigid to take them as rigid"
+        )));
+    }
+    let model = robot.model();
+    let mode = one_mode(robot, arguments.mode.as_deref())?;
+    let from = arguments.from.as_deref().map_or(Ok(*robot.home().pose()), |p| pose(model, p, "--from"))?;
+    let twist = arguments.twist.as_deref().map_or(Ok(Vec::new()), |t| components(robot, t, "--twist"))?;
+    let rigid = options(arguments)?;
+    let law = match (&arguments.playback, arguments.held) {
+        (Some(path), _) => FlexibleLaw::Playback(sheet::trajectory(robot, &mode, path)?.trajectory),
+        (None, true) => FlexibleLaw::Held,
+        (None, false) => match law(robot, &mode, &from, &rigid, arguments)?.0 {
+            Law::Free => FlexibleLaw::Free,
+            Law::Efforts(table) => FlexibleLaw::Efforts(table),
+            Law::Controller(c) => FlexibleLaw::Controller(c),
+        },
+    };
+    let numbers = |text: &str, option: &str| -> Result<Vec<f64>, Failure> {
+        let one = |x: &str| x.trim().parse::<f64>().ok().filter(|x| x.is_finite());
+        let bad = |x: &str| Failure::Usage(format!("{option}: `{x}` is not a number"));
+        text.split(':').map(|x| one(x).ok_or_else(|| bad(x))).collect()
+    };
+    let mut loads = Vec::new();
+    if let Some(text) = &arguments.wrench {
+        let window = arguments.wrench_time.as_deref().map(|w| numbers(w, "--wrench-time")).transpose()?;
+        let [from, until] = match window.as_deref() {
+            None => [0.0, f64::INFINITY],
+            Some([a, b]) if a < b => [*a, *b],
+            Some(_) => return Err(Failure::Usage("--wrench-time is FROM:UNTIL, such as 0.1:0.11".to_owned())),
+        };
+        loads.push(TimedLoad { wrench: loads::on_platform(model, text)?.1, from, until });
+    }
+    let options = FlexibleOptions {
+        every: rigid.every,
+        tolerance: arguments.tolerance.unwrap_or(1e-6),
+        step: match rigid.method {
+            Method::Fixed { step } => Some(step),
+            _ => None,
+        },
+        stages: if arguments.numerical_damping { Stages::Radau } else { Stages::Gauss },
+        friction: rigid.friction,
+        saturate: rigid.saturate,
+        loads,
+        ..FlexibleOptions::lasting(rigid.duration)
+    };
+    let asked = Asked {
+        payload: arguments.payload.as_deref().map(loads::payload).transpose()?,
+        loads: Vec::new(),
+        deflected: arguments.deflected,
+        direct: true,
+        friction: None,
+    };
+    let elastic = arguments.elastic.as_deref().map_or(Ok(Vec::new()), |t| numbers(t, "--elastic"))?;
+    let start = flexible_simulate::Start { pose: from, twist, elastic };
+    let done = flexible_simulate::run(robot, &mode, &start, &law, &options, &asked)?;
+    if let Some(file) = &arguments.csv {
+        flexible_simulate::table(robot, file, &done)?;
+    }
+    if let Some(file) = &arguments.plot {
+        let drawn = flexible_simulate::draw(robot, &done, arguments.show.word(), file);
+        drawn.map_err(|e| Failure::Usage(e.to_string()))?;
+    }
+    arguments
+        .output
+        .give(|| flexible_simulate::document(robot, &mode, &done), || flexible_simulate::text(robot, &mode, &done))
 }
 
 /// A simulation that was run.
@@ -205,6 +340,9 @@ fn answer(robot: &Robot, known: &Robot, arguments: &Arguments) -> Result<(), Fai
     let turns = model.topology().platform.independent.iter().any(|c| c.is_angle());
     if matches!(arguments.show, Show::Orientation | Show::Quaternion) && !turns {
         return Err(Failure::Usage("--show: this platform does not turn; take --show platform".to_owned()));
+    }
+    if arguments.show == Show::Elastic {
+        return Err(Failure::Usage("--show elastic is for flexible robots".to_owned()));
     }
     if arguments.show == Show::Error && !matches!(law, Law::Controller(_)) {
         return Err(Failure::Usage("--show error needs a controller".to_owned()));
@@ -246,7 +384,8 @@ fn options(arguments: &Arguments) -> Result<Options, Failure> {
     let step = seconds(&arguments.step, "--step")?;
     let usual = Options::lasting(duration);
     Ok(Options {
-        method: step.map_or(Method::Adaptive { tolerance: arguments.tolerance }, |step| Method::Fixed { step }),
+        method: step
+            .map_or(Method::Adaptive { tolerance: arguments.tolerance.unwrap_or(1e-9) }, |step| Method::Fixed { step }),
         every: seconds(&arguments.every, "--every")?.unwrap_or(usual.every),
         friction: arguments.friction.map(Sign::Smooth),
         saturate: !arguments.unlimited,
@@ -593,6 +732,7 @@ fn draw(robot: &Robot, done: &Done, show: Show, path: &Path) -> Result<Vec<u8>, 
             ];
             ("energy (J)".to_owned(), curves)
         }
+        Show::Elastic => return Ok(()),
         Show::Error => {
             let Some(trajectory) = &done.trajectory else { return Ok(Vec::new()) };
             let mut curves: Vec<Curve<'_>> =

@@ -8,7 +8,7 @@ use crate::dynamics::Sign;
 use crate::elastodynamics::error::ElasticError;
 use crate::kinematics::Posture;
 use crate::linalg::RANK_TOLERANCE;
-use crate::linalg::dense::{Matrix, least_squares};
+use crate::linalg::dense::{Matrix, svd};
 use crate::linalg::small::{Dense, PivotOrder};
 use crate::model::{CoordId, Model, Node};
 use crate::spatial::{Pose, Twist, Vec3, Wrench};
@@ -157,7 +157,7 @@ impl<'m> Flexible<'m> {
                 break;
             }
             before = gap;
-            let step = least_squares(&self.columns(slots), &self.loops.gap);
+            let step = svd(&self.columns(slots)).least_squares(&self.loops.gap);
             let step: Vec<(usize, f64)> = slots.iter().copied().zip(step.iter().map(|x| -x)).collect();
             self.advance(&mut state.at, &step);
         }
@@ -169,7 +169,7 @@ impl<'m> Flexible<'m> {
         slots.iter().for_each(|k| state.rates[*k] = 0.0);
         self.look(state);
         let opening = self.loops.J.apply(&state.rates);
-        let rates = least_squares(&self.columns(slots), &opening);
+        let rates = svd(&self.columns(slots)).least_squares(&opening);
         slots.iter().zip(&rates).for_each(|(k, x)| state.rates[*k] = -x);
         let left = self.loops.J.apply(&state.rates).iter().fold(0.0_f64, |most, x| most.max(x.abs()));
         let size = state.rates.iter().fold(1.0_f64, |most, x| most.max(x.abs()));

@@ -108,7 +108,7 @@ impl Flexible<'_> {
     pub fn deflected_at_pose(&mut self, near: &Posture, given: &Given) -> Result<Vec<f64>, ElasticError> {
         let n = self.flexible.elastic().len();
         let mut q = vec![0.0; n];
-        let mut rest = |this: &mut Self, q: &[f64]| -> Result<Vec<f64>, ElasticError> {
+        let rest = |this: &mut Self, q: &[f64]| -> Result<Vec<f64>, ElasticError> {
             let mut state = this.state(near, given, q, &[])?;
             state.rates.fill(0.0);
             Ok(this.inverse(&state, &Wanted::Platform([0.0; 6]), None)?.elastic_qdd)
@@ -122,7 +122,8 @@ impl Flexible<'_> {
                 let b = rest(self, &moved)?;
                 (0..n).for_each(|i| *slopes.at_mut(i, j) = (b[i] - a[i]) / STEP);
             }
-            let step = scaled_solve(&slopes, &a.iter().map(|x| -x).collect::<Vec<_>>()).ok_or(ElasticError::NotAtRest)?;
+            let step =
+                scaled_solve(&slopes, &a.iter().map(|x| -x).collect::<Vec<_>>()).ok_or(ElasticError::NotAtRest)?;
             q.iter_mut().zip(&step).for_each(|(q, s)| *q += s);
             if step.iter().all(|s| s.abs() < 1e-11) {
                 return Ok(q);

@@ -1,0 +1,167 @@
+//! `gough simulate` of robots with flexible bodies, springs or elastic transmissions.
+
+use crate::commands::flexible::{self, Asked, elastic_names};
+use crate::failure::Failure;
+use crate::output::write_whole;
+use crate::plot::{self, Chart, Series, Style};
+use crate::states::{pose_json, pose_text};
+use gough::Robot;
+use gough::elastodynamics::motion::{CaseMotion, FlexibleCase};
+use gough::kinematics::WorkingMode;
+use gough::simulation::{FlexibleInstant, FlexibleLaw, FlexibleOptions, FlexibleSummary, simulate_flexible};
+use gough::spatial::Pose;
+use serde_json::{Value, json};
+use std::fmt::Write as _;
+use std::path::Path;
+
+/// Where a motion starts.
+pub struct Start {
+    pub pose: Pose<f64>,
+    pub twist: Vec<f64>,
+    pub elastic: Vec<f64>,
+}
+
+/// A motion that was computed.
+pub struct Done {
+    summary: FlexibleSummary,
+    instants: Vec<FlexibleInstant>,
+    names: Vec<String>,
+}
+
+pub fn run(
+    robot: &Robot,
+    mode: &WorkingMode,
+    start: &Start,
+    law: &FlexibleLaw,
+    options: &FlexibleOptions,
+    asked: &Asked,
+) -> Result<Done, Failure> {
+    let near = flexible::near(robot, mode).map_err(Failure::InMode)?;
+    let mut ready = flexible::ready(robot, &near, asked)?;
+    let case = FlexibleCase {
+        motion: CaseMotion::Platform { pose: start.pose, twist: start.twist.clone(), acceleration: Vec::new() },
+        elastic: start.elastic.clone(),
+        elastic_rates: Vec::new(),
+        efforts: Vec::new(),
+        deflected: asked.deflected,
+    };
+    let (state, _) = ready.prepare(&near, &case)?;
+    let mut instants = Vec::new();
+    let summary = simulate_flexible(&mut ready, mode, &state, law, options, &mut |i| {
+        instants.push(i.clone());
+        true
+    })?;
+    Ok(Done { summary, instants, names: elastic_names(robot, &ready) })
+}
+
+pub fn document(robot: &Robot, mode: &WorkingMode, done: &Done) -> Value {
+    let t = robot.model().topology();
+    let state = |i: &FlexibleInstant| {
+        let mut value = serde_json::to_value(i).unwrap_or_default();
+        value["pose"] = pose_json(&i.pose);
+        value
+    };
+    let mut document = serde_json::to_value(&done.summary).unwrap_or_default();
+    document["robot"] = json!(t.name);
+    document["working_mode"] = json!(mode.name(t));
+    document["active_joints"] = json!(t.active_names());
+    document["elastic_coordinates"] = json!(done.names);
+    document["states"] = done.instants.iter().map(state).collect();
+    document
+}
+
+pub fn text(robot: &Robot, mode: &WorkingMode, done: &Done) -> String {
+    let model = robot.model();
+    let t = model.topology();
+    let s = &done.summary;
+    let mut out = format!("{}, flexible, in working mode {}\n", t.name, mode.name(t));
+    let why = s.stopped.as_deref().unwrap_or("the time is over");
+    let _ = writeln!(out, "ended at t = {:.9} s: {why}\n", s.t);
+    for (name, i) in [("start", done.instants.first()), ("end", done.instants.last())] {
+        if let Some(i) = i {
+            let _ = writeln!(out, "{name:<6} {}", pose_text(model, &i.pose));
+        }
+    }
+    let _ =
+        writeln!(out, "vibration of the tool point over the last tenth of the time: {:.3e} m", s.residual_vibration);
+    let _ = writeln!(
+        out,
+        "\n{} steps from {:.2e} to {:.2e} s, {} evaluations; energy and work agree to {:.1e} of the largest energy",
+        s.steps, s.step[1], s.step[0], s.evaluations, s.energy_error
+    );
+    out
+}
+
+/// One line per instant.
+pub fn table(robot: &Robot, path: &Path, done: &Done) -> Result<(), Failure> {
+    let names = robot.model().topology().active_names();
+    let mut heads: Vec<String> = ["t", "x", "y", "z", "vx", "vy", "vz", "wx", "wy", "wz"].map(str::to_owned).into();
+    heads.extend(["ax", "ay", "az", "alphax", "alphay", "alphaz"].map(str::to_owned));
+    for (before, after) in [("q", ""), ("q", "d"), ("tau_", "")] {
+        heads.extend(names.iter().map(|n| format!("{before}{n}{after}")));
+    }
+    heads.extend(done.names.iter().cloned());
+    heads.extend(done.names.iter().map(|n| format!("{n} rate")));
+    heads.extend(["kinetic_energy", "potential_energy", "elastic_energy", "work", "lost"].map(str::to_owned));
+    let mut out = heads.join(",") + "\n";
+    for i in &done.instants {
+        let mut row = vec![i.t];
+        row.extend(i.position);
+        row.extend(i.twist.iter().chain(&i.acceleration));
+        for list in [&i.q, &i.qd, &i.efforts, &i.elastic, &i.elastic_rates] {
+            row.extend(list);
+        }
+        row.extend([i.kinetic_energy, i.potential_energy, i.elastic_energy, i.work, i.lost]);
+        out += &row.iter().map(f64::to_string).collect::<Vec<_>>().join(",");
+        out.push('\n');
+    }
+    write_whole(path, &out)
+}
+
+/// Name of a curve, and its value at an instant.
+type Curve = (String, Box<dyn Fn(&FlexibleInstant) -> f64>);
+
+/// What a picture shows: platform, joints, rates, efforts, energy, or elastic coordinates.
+pub fn draw(robot: &Robot, done: &Done, show: &str, path: &Path) -> Result<(), plot::PlotError> {
+    let t = robot.model().topology();
+    let joints = |of: fn(&FlexibleInstant) -> &[f64]| -> Vec<Curve> {
+        let name = |(k, n): (usize, &str)| -> Curve { (format!("q{n}"), Box::new(move |i| of(i)[k])) };
+        t.active_names().into_iter().enumerate().map(name).collect()
+    };
+    let (y_label, curves): (&str, Vec<Curve>) = match show {
+        "joints" => ("joints (m, rad)", joints(|i| &i.q)),
+        "rates" => ("rates (m/s, rad/s)", joints(|i| &i.qd)),
+        "efforts" => ("efforts (N, N m)", joints(|i| &i.efforts)),
+        "elastic" => {
+            let one = |(k, n): (usize, &String)| -> Curve { (n.clone(), Box::new(move |i| i.elastic[k])) };
+            ("elastic coordinates", done.names.iter().enumerate().map(one).collect())
+        }
+        "energy" => (
+            "energy (J)",
+            vec![
+                ("kinetic".to_owned(), Box::new(|i: &FlexibleInstant| i.kinetic_energy) as _),
+                ("elastic".to_owned(), Box::new(|i: &FlexibleInstant| i.elastic_energy) as _),
+                ("work".to_owned(), Box::new(|i: &FlexibleInstant| i.work) as _),
+                ("lost".to_owned(), Box::new(|i: &FlexibleInstant| i.lost) as _),
+            ],
+        ),
+        _ => {
+            let axis = |(k, n): (usize, &str)| -> Curve { (n.to_owned(), Box::new(move |i| i.position[k])) };
+            ("position (m)", ["x", "y", "z"].into_iter().enumerate().map(axis).collect())
+        }
+    };
+    let series = curves.iter().enumerate().map(|(k, (name, of))| Series {
+        name: name.clone(),
+        style: Style::nth(k),
+        points: done.instants.iter().map(|i| (i.t, Some(of(i)))).collect(),
+    });
+    let chart = Chart {
+        title: format!("Motion of {}, flexible", t.name),
+        x_label: "t (s)".to_owned(),
+        y_label: y_label.to_owned(),
+        y_log: false,
+        series: series.collect(),
+        notes: done.summary.stopped.iter().map(|why| format!("ended at t = {:.6} s: {why}", done.summary.t)).collect(),
+    };
+    plot::line_chart(&chart, path)
+}
