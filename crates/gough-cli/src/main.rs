@@ -54,6 +54,8 @@ enum Command {
     Simulate(Box<commands::simulate::Arguments>),
     /// Natural frequencies, modes, and how they depend on the parameters of the robot
     Frequencies(commands::frequencies::Arguments),
+    /// Frequency response and compliance of the platform of a flexible robot
+    Response(commands::response::Arguments),
     /// Print the JSON Schema of the robot file, for editors
     Schema(commands::schema::Arguments),
 }
@@ -105,6 +107,7 @@ fn main() -> ExitCode {
         }
         Command::Simulate(a) => (commands::simulate::run(a), &a.output),
         Command::Frequencies(a) => (commands::frequencies::run(a), &a.output),
+        Command::Response(a) => (commands::response::run(a), &a.output),
         Command::Schema(a) => (commands::schema::run(a), &a.output),
     };
     match done {

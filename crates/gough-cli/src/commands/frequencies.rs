@@ -14,6 +14,7 @@ use gough::elastodynamics::{
 };
 use gough::kinematics::{Posture, inverse};
 use gough::linalg::arrow::ModeKind;
+use gough::model::{JointKind, Node};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 
@@ -198,6 +199,7 @@ fn document(robot: &Robot, posture: &Posture, arguments: &Arguments, found: &Fou
         "dof": found.coordinates - found.massless.len(),
         "massless": found.massless,
         "drives": found.drives,
+        "left_out": sliders(robot).iter().map(|(joint, beam)| format!("motion of slider {joint} along beam {beam}")).collect::<Vec<_>>(),
         "frequencies_hz": found.frequencies.iter().map(|f| f.hz).collect::<Vec<_>>(),
         "modes": modes,
     });
@@ -230,6 +232,12 @@ fn text(robot: &Robot, posture: &Posture, arguments: &Arguments, found: &Found) 
         arguments.actuators.word()
     );
     drives_text(&mut out, &found.drives);
+    for (joint, beam) in sliders(robot) {
+        let _ = writeln!(
+            out,
+            "q{joint} slides on beam {beam}, which is taken as joined to it where the slider is at zero: wrong elsewhere"
+        );
+    }
     if !found.massless.is_empty() {
         let _ = writeln!(out, "without mass, condensed: {}", found.massless.join(", "));
     }
@@ -255,6 +263,17 @@ fn text(robot: &Robot, posture: &Posture, arguments: &Arguments, found: &Found) 
         shape_text(robot, &mut out, k, found.frequencies[k].hz, shape);
     }
     out + &left_out_text(&model.description().left_out(Concern::Vibration))
+}
+
+/// Sliders on flexible beams: the joint and the beam. The node of the beam does not move with the slider.
+fn sliders(robot: &Robot) -> Vec<(String, String)> {
+    let (model, t) = (robot.model(), robot.model().topology());
+    let slides = t.bodies.iter().filter(|(_, b)| b.joint == JointKind::Prismatic);
+    let on_beam = slides.filter_map(|(_, body)| match body.parent {
+        Node::Body(p) if model.numbers().beams[p].is_some() => Some((body.name.clone(), t.bodies[p].name.clone())),
+        _ => None,
+    });
+    on_beam.collect()
 }
 
 /// How elastic drives were taken, those alike in one line.

@@ -9,6 +9,7 @@ pub mod frequencies;
 pub mod kinematics;
 pub mod map;
 pub mod motion;
+pub mod response;
 pub mod robots;
 pub mod schema;
 pub mod simulate;

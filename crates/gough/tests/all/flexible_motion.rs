@@ -4,12 +4,13 @@ use crate::common::{compile, numbers, robot, state_pose};
 use gough::Robot;
 use gough::description::Options;
 use gough::dynamics::Sign;
-use gough::elastodynamics::motion::{CaseMotion, Flexible, FlexibleCase, FlexibleState, Given, Wanted};
+use gough::elastodynamics::motion::{CaseMotion, Flexible, FlexibleCase, FlexibleState, Given, ResponseKind, Wanted};
 use gough::elastodynamics::{Actuators, Vibration};
 use gough::linalg::dense::{Matrix, generalized_eigen};
 use gough::linalg::small::Dense;
+use gough::model::Node;
 use gough::simulation::{FlexibleLaw, FlexibleOptions, simulate_flexible};
-use gough::spatial::Twist;
+use gough::spatial::{Twist, Wrench, vec3};
 use serde_json::Value;
 
 fn reference(name: &str) -> Value {
@@ -249,18 +250,37 @@ fn free_vibration_keeps_its_energy() {
     let start = flexible.state(robot.home(), &given, &elastic, &[]).unwrap();
     let mut run = |tolerance: f64| {
         let mut last = None;
-        let options = FlexibleOptions { tolerance, ..FlexibleOptions::lasting(0.1) };
+        let options = FlexibleOptions { tolerance, every: 0.01, ..FlexibleOptions::lasting(0.03) };
         let summary = simulate_flexible(&mut flexible, robot.mode(), &start, &FlexibleLaw::Held, &options, &mut |i| {
             last = Some(i.clone());
             true
         });
         (summary.unwrap(), last.unwrap())
     };
-    let (rough, _) = run(1e-4);
     let (fine, end) = run(1e-6);
     let (finest, exact) = run(1e-8);
-    assert!(rough.steps < fine.steps && fine.steps < finest.steps, "{rough:?} {fine:?} {finest:?}");
+    assert!(fine.steps < finest.steps, "{fine:?} {finest:?}");
     assert!(fine.energy_error < 1e-6 && finest.energy_error < 1e-8, "{fine:?} {finest:?}");
     assert_near(&end.elastic, &exact.elastic, 1e-4, "elastic");
     assert!(exact.elastic_energy + exact.kinetic_energy > 1e-4);
+}
+
+/// What a force moves at rest is the response at frequency zero, and the modes are the natural frequencies.
+#[test]
+fn response_at_rest_is_the_static_deflection() {
+    let robot = without_gravity("dual-emps");
+    let mut flexible = Flexible::new(robot.model(), robot.home()).unwrap();
+    let state = FlexibleState::rest(&flexible, robot.home());
+    let x = [1.0, 0.0, 0.0, 0.0, 0.0, 0.0];
+    let found = flexible.response(&state, x, x).unwrap();
+    assert!((found.at(0.0, ResponseKind::Receptance)[0] / found.static_compliance - 1.0).abs() < 1e-9);
+    assert!((found.modes[0].hz / 14.206764042033898 - 1.0).abs() < 1e-6);
+    let force = 1e-3;
+    let wrench = Wrench { f: vec3(force, 0.0, 0.0), m: vec3(0.0, 0.0, 0.0) };
+    flexible.load(&[(Node::Platform, wrench)]);
+    let bent = flexible.deflected(&state).unwrap();
+    let at =
+        |flexible: &mut Flexible<'_>, s: &FlexibleState| flexible.direct(s, &[0.0, 0.0], None).unwrap().position[0];
+    let moved = at(&mut flexible, &bent) - at(&mut flexible, &state);
+    assert!((moved / force / found.static_compliance - 1.0).abs() < 1e-5, "{moved} {}", found.static_compliance);
 }

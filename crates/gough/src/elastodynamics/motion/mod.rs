@@ -22,6 +22,7 @@ mod case;
 mod loops;
 mod plan;
 mod recursion;
+mod response;
 mod rotation;
 mod solve;
 mod statics;
@@ -32,6 +33,7 @@ pub use case::{CaseMotion, FlexibleCase, flexible_parts, is_flexible};
 pub use loops::LoopEquations;
 pub use plan::{FlexibleModel, FlexiblePlan, MotionCoordinate};
 pub use recursion::{FlexibleData, FlexiblePositions, FrameMotion};
+pub use response::{FrequencyResponse, ResponseKind, ResponseMode};
 pub use rotation::ElasticTurn;
 
 pub use solve::{Factor, Flexible, FlexibleState, ReducedEquations};

@@ -1,0 +1,195 @@
+//! `gough response`: how the platform answers to a force over frequency, and its compliance at rest.
+
+use crate::ask::{self, Subject};
+use crate::commands::flexible::{self, Asked};
+use crate::commands::singularities::one_mode;
+use crate::failure::Failure;
+use crate::output::{Output, write_whole};
+use crate::plot::{self, Chart, Series, Style};
+use crate::states::{pose_json, pose_text};
+use clap::{Args, ValueEnum};
+use gough::Robot;
+use gough::elastodynamics::motion::{CaseMotion, FlexibleCase, FrequencyResponse, ResponseKind};
+use serde_json::{Value, json};
+use std::fmt::Write as _;
+use std::path::PathBuf;
+
+const FORCES: [&str; 6] = ["fx", "fy", "fz", "mx", "my", "mz"];
+const MOTIONS: [&str; 6] = ["x", "y", "z", "rx", "ry", "rz"];
+
+/// What is compared with the force.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Kind {
+    /// Displacement per force
+    Receptance,
+    /// Velocity per force
+    Mobility,
+    /// Acceleration per force
+    Accelerance,
+}
+
+#[derive(Args)]
+pub struct Arguments {
+    #[command(flatten)]
+    subject: Subject,
+    /// Platform pose, all its coordinates; the home pose unless given
+    #[arg(long, value_name = "COORDINATES", allow_hyphen_values = true)]
+    pose: Option<String>,
+    /// Working mode, such as --mode=+-+; by default that of the file
+    #[arg(long, value_name = "MODE", allow_hyphen_values = true)]
+    mode: Option<String>,
+    /// Where the force acts on the platform, world axes: fx, fy, fz, mx, my, mz
+    #[arg(long, value_name = "COMPONENT")]
+    input: String,
+    /// What of the platform's motion is asked for: x, y, z, rx, ry, rz
+    #[arg(long, value_name = "COMPONENT")]
+    output_motion: String,
+    /// What is compared with the force
+    #[arg(long, value_enum, default_value = "receptance")]
+    kind: Kind,
+    /// Frequencies in Hz, FROM:TO
+    #[arg(long, value_name = "FROM:TO", default_value = "1:200")]
+    range: String,
+    /// How many frequencies
+    #[arg(long, value_name = "NUMBER", default_value_t = 2000)]
+    points: usize,
+    /// Around the static deflection under gravity, in place of the undeformed posture
+    #[arg(long)]
+    deflected: bool,
+    /// Write frequency, real and imaginary part, magnitude and phase
+    #[arg(long, value_name = "FILE")]
+    csv: Option<PathBuf>,
+    /// Draw the magnitude over frequency, .svg or .png
+    #[arg(long, value_name = "FILE")]
+    plot: Option<PathBuf>,
+    #[command(flatten)]
+    pub output: Output,
+}
+
+pub fn run(arguments: &Arguments) -> Result<(), Failure> {
+    if let Some(file) = &arguments.plot {
+        plot::check(file).map_err(|e| Failure::Usage(e.to_string()))?;
+    }
+    let robot = arguments.subject.load(&arguments.output)?;
+    answer(&robot, arguments).map_err(|why| why.of(&robot.model().topology().name))
+}
+
+/// A unit vector by the name of its component.
+fn unit(name: &str, names: [&str; 6], option: &str) -> Result<[f64; 6], Failure> {
+    let place = names.iter().position(|n| *n == name);
+    let k =
+        place.ok_or_else(|| Failure::Usage(format!("{option}: no component `{name}`; {}", ask::hint(name, &names))))?;
+    Ok(std::array::from_fn(|i| f64::from(u8::from(i == k))))
+}
+
+fn range(arguments: &Arguments) -> Result<Vec<f64>, Failure> {
+    let bad = || Failure::Usage("--range is FROM:TO in Hz, both positive, such as 1:200".to_owned());
+    let (a, b) = arguments.range.split_once(':').ok_or_else(bad)?;
+    let number = |x: &str| x.trim().parse::<f64>().ok().filter(|x| x.is_finite() && *x > 0.0).ok_or_else(bad);
+    let (a, b) = (number(a)?, number(b)?);
+    if a >= b {
+        return Err(bad());
+    }
+    if !(2..=1_000_000).contains(&arguments.points) {
+        return Err(Failure::Usage("--points is a number from 2 to 1000000".to_owned()));
+    }
+    let n = (arguments.points - 1) as f64;
+    Ok((0..arguments.points).map(|k| a * (b / a).powf(k as f64 / n)).collect())
+}
+
+fn answer(robot: &Robot, arguments: &Arguments) -> Result<(), Failure> {
+    let model = robot.model();
+    let mode = one_mode(robot, arguments.mode.as_deref())?;
+    let pose = arguments.pose.as_deref().map_or(Ok(*robot.home().pose()), |p| ask::pose(model, p))?;
+    let (input, output) =
+        (unit(&arguments.input, FORCES, "--input")?, unit(&arguments.output_motion, MOTIONS, "--output-motion")?);
+    let hz = range(arguments)?;
+    let asked =
+        Asked { payload: None, loads: Vec::new(), deflected: arguments.deflected, direct: true, friction: None };
+    let near = flexible::near(robot, &mode).map_err(Failure::InMode)?;
+    let mut ready = flexible::ready(robot, &near, &asked)?;
+    let motion = CaseMotion::Platform { pose, twist: Vec::new(), acceleration: Vec::new() };
+    let case = FlexibleCase {
+        motion,
+        elastic: Vec::new(),
+        elastic_rates: Vec::new(),
+        efforts: Vec::new(),
+        deflected: asked.deflected,
+    };
+    let (state, _) = ready.prepare(&near, &case)?;
+    let found = ready.response(&state, input, output)?;
+    let kind = match arguments.kind {
+        Kind::Receptance => ResponseKind::Receptance,
+        Kind::Mobility => ResponseKind::Mobility,
+        Kind::Accelerance => ResponseKind::Accelerance,
+    };
+    let curve: Vec<(f64, [f64; 2])> = hz.iter().map(|f| (*f, found.at(*f, kind))).collect();
+    if let Some(file) = &arguments.csv {
+        let mut out = "hz,real,imaginary,magnitude,phase\n".to_owned();
+        for (f, [re, im]) in &curve {
+            let _ = writeln!(out, "{f},{re},{im},{},{}", re.hypot(*im), im.atan2(*re));
+        }
+        write_whole(file, &out)?;
+    }
+    if let Some(file) = &arguments.plot {
+        draw(robot, arguments, &curve, file).map_err(|e| Failure::Usage(e.to_string()))?;
+    }
+    let head = || format!("{} at {}\n", model.topology().name, pose_text(model, &pose));
+    arguments.output.give(
+        || {
+            let mut value = document(&found, &curve);
+            value["robot"] = json!(model.topology().name);
+            value["pose"] = pose_json(&pose);
+            value["input"] = json!(arguments.input);
+            value["output"] = json!(arguments.output_motion);
+            value
+        },
+        || head() + &text(arguments, &found, &curve),
+    )
+}
+
+fn document(found: &FrequencyResponse, curve: &[(f64, [f64; 2])]) -> Value {
+    let mut value = serde_json::to_value(found).unwrap_or_default();
+    value["frequencies_hz"] = curve.iter().map(|c| c.0).collect();
+    value["response"] = json!(curve.iter().map(|c| c.1).collect::<Vec<_>>());
+    value
+}
+
+fn text(arguments: &Arguments, found: &FrequencyResponse, curve: &[(f64, [f64; 2])]) -> String {
+    let (input, output) = (&arguments.input, &arguments.output_motion);
+    let mut out = format!("drives held; {output} per {input}\n\n");
+    let c = found.static_compliance;
+    let _ = writeln!(out, "at rest {c:.6e} per unit of force, stiffness {:.6e}", c.recip());
+    let size = |x: &[f64; 2]| x[0].hypot(x[1]);
+    let peak = curve.iter().max_by(|a, b| size(&a.1).total_cmp(&size(&b.1)));
+    if let Some((f, x)) = peak {
+        let _ = writeln!(out, "largest in the range {:.6e} at {f:.4} Hz", size(x));
+    }
+    let _ = writeln!(out, "\n{:>14} {:>10} {:>14}", "Hz", "damping", "residue");
+    for m in found.modes.iter().take(12) {
+        let _ = writeln!(out, "{:>14.6} {:>10.4} {:>14.4e}", m.hz, m.damping, m.residue);
+    }
+    out
+}
+
+fn draw(
+    robot: &Robot,
+    arguments: &Arguments,
+    curve: &[(f64, [f64; 2])],
+    path: &std::path::Path,
+) -> Result<(), plot::PlotError> {
+    let series = Series {
+        name: format!("{} per {}", arguments.output_motion, arguments.input),
+        style: Style::nth(0),
+        points: curve.iter().map(|(f, x)| (*f, Some(x[0].hypot(x[1])))).collect(),
+    };
+    let chart = Chart {
+        title: format!("Response of {}", robot.model().topology().name),
+        x_label: "frequency (Hz)".to_owned(),
+        y_label: "magnitude".to_owned(),
+        y_log: true,
+        series: vec![series],
+        notes: Vec::new(),
+    };
+    plot::line_chart(&chart, path)
+}
