@@ -74,6 +74,7 @@ impl Command {
             Command::Codegen(_) => return None,
             Command::Simulate(a) => &a.output,
             Command::Frequencies(a) => &a.output,
+            Command::Response(a) => &a.output,
             Command::Schema(a) => &a.output,
         })
     }

@@ -82,7 +82,9 @@ pub fn many(robot: &Robot, mode: &WorkingMode, path: &Path, asked: &Asked, outpu
             },
         }
     };
-    batch::run_any(Box::new(cases.into_iter()), &top, output, &answer)
+    let total = cases.len();
+    let frame = batch::Frame { head: top, heading: String::new(), notes: &|_| String::new(), total: &|| Some(total) };
+    batch::run(Box::new(cases.into_iter()), &frame, output, &answer)
 }
 
 fn head(robot: &Robot, flexible: &Flexible<'_>, document: &mut Value) {
@@ -116,7 +118,7 @@ fn cases(robot: &Robot, path: &Path, asked: &Asked) -> Result<Vec<Result<Flexibl
             efforts: s.efforts.unwrap_or_default(),
             deflected: asked.deflected,
         };
-        return Ok(states::read(robot.model(), path)?.into_iter().map(|s| s.map(platform)).collect());
+        return Ok(states::stream(robot.model(), path)?.map(|s| s.map(platform)).collect());
     }
     let bad = |why: String| Failure::Usage(format!("{}: {why}", path.display()));
     let text =
@@ -196,7 +198,7 @@ fn answer(
         (found, Some(rubbed))
     };
     let mut document = serde_json::to_value(&found).unwrap_or_default();
-    document["pose"] = pose_json(&found.pose);
+    document["pose"] = pose_json(robot.model(), &found.pose);
     let own = |list: &[f64; 6]| -> Vec<f64> {
         robot.model().topology().platform.independent.iter().map(|c| list[c.index()]).collect()
     };

@@ -2,7 +2,6 @@
 
 use crate::commands::flexible::{self, Asked, elastic_names};
 use crate::failure::Failure;
-use crate::output::write_whole;
 use crate::plot::{self, Chart, Series, Style};
 use crate::states::{pose_json, pose_text};
 use gough::Robot;
@@ -58,7 +57,7 @@ pub fn document(robot: &Robot, mode: &WorkingMode, done: &Done) -> Value {
     let t = robot.model().topology();
     let state = |i: &FlexibleInstant| {
         let mut value = serde_json::to_value(i).unwrap_or_default();
-        value["pose"] = pose_json(&i.pose);
+        value["pose"] = pose_json(robot.model(), &i.pose);
         value
     };
     let mut document = serde_json::to_value(&done.summary).unwrap_or_default();
@@ -93,7 +92,7 @@ pub fn text(robot: &Robot, mode: &WorkingMode, done: &Done) -> String {
 }
 
 /// One line per instant.
-pub fn table(robot: &Robot, path: &Path, done: &Done) -> Result<(), Failure> {
+pub fn table(robot: &Robot, done: &Done) -> String {
     let names = robot.model().topology().active_names();
     let mut heads: Vec<String> = ["t", "x", "y", "z", "vx", "vy", "vz", "wx", "wy", "wz"].map(str::to_owned).into();
     heads.extend(["ax", "ay", "az", "alphax", "alphay", "alphaz"].map(str::to_owned));
@@ -115,14 +114,14 @@ pub fn table(robot: &Robot, path: &Path, done: &Done) -> Result<(), Failure> {
         out += &row.iter().map(f64::to_string).collect::<Vec<_>>().join(",");
         out.push('\n');
     }
-    write_whole(path, &out)
+    out
 }
 
 /// Name of a curve, and its value at an instant.
 type Curve = (String, Box<dyn Fn(&FlexibleInstant) -> f64>);
 
 /// What a picture shows: platform, joints, rates, efforts, energy, or elastic coordinates.
-pub fn draw(robot: &Robot, done: &Done, show: &str, path: &Path) -> Result<(), plot::PlotError> {
+pub fn draw(robot: &Robot, done: &Done, show: &str, path: &Path) -> Result<Vec<u8>, plot::PlotError> {
     let t = robot.model().topology();
     let joints = |of: fn(&FlexibleInstant) -> &[f64]| -> Vec<Curve> {
         let name = |(k, n): (usize, &str)| -> Curve { (format!("q{n}"), Box::new(move |i| of(i)[k])) };

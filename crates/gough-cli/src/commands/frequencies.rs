@@ -199,7 +199,7 @@ fn document(robot: &Robot, posture: &Posture, arguments: &Arguments, found: &Fou
         "dof": found.coordinates - found.massless.len(),
         "massless": found.massless,
         "drives": found.drives,
-        "left_out": sliders(robot).iter().map(|(joint, beam)| format!("motion of slider {joint} along beam {beam}")).collect::<Vec<_>>(),
+        "sliders_tied_at_zero": sliders(robot).iter().map(|(joint, beam)| json!({ "joint": joint, "beam": beam })).collect::<Vec<_>>(),
         "frequencies_hz": found.frequencies.iter().map(|f| f.hz).collect::<Vec<_>>(),
         "modes": modes,
     });

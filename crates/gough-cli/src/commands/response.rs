@@ -4,7 +4,7 @@ use crate::ask::{self, Subject};
 use crate::commands::flexible::{self, Asked};
 use crate::commands::singularities::one_mode;
 use crate::failure::Failure;
-use crate::output::{Output, write_whole};
+use crate::output::{Files, Output};
 use crate::plot::{self, Chart, Series, Style};
 use crate::states::{pose_json, pose_text};
 use clap::{Args, ValueEnum};
@@ -124,22 +124,24 @@ fn answer(robot: &Robot, arguments: &Arguments) -> Result<(), Failure> {
         Kind::Accelerance => ResponseKind::Accelerance,
     };
     let curve: Vec<(f64, [f64; 2])> = hz.iter().map(|f| (*f, found.at(*f, kind))).collect();
+    let mut files = Files::default();
     if let Some(file) = &arguments.csv {
         let mut out = "hz,real,imaginary,magnitude,phase\n".to_owned();
         for (f, [re, im]) in &curve {
             let _ = writeln!(out, "{f},{re},{im},{},{}", re.hypot(*im), im.atan2(*re));
         }
-        write_whole(file, &out)?;
+        files.add(file, out.as_bytes())?;
     }
     if let Some(file) = &arguments.plot {
-        draw(robot, arguments, &curve, file).map_err(|e| Failure::Usage(e.to_string()))?;
+        files.add(file, &draw(robot, arguments, &curve, file).map_err(|e| Failure::Usage(e.to_string()))?)?;
     }
     let head = || format!("{} at {}\n", model.topology().name, pose_text(model, &pose));
-    arguments.output.give(
+    arguments.output.give_with(
+        files,
         || {
             let mut value = document(&found, &curve);
             value["robot"] = json!(model.topology().name);
-            value["pose"] = pose_json(&pose);
+            value["pose"] = pose_json(model, &pose);
             value["input"] = json!(arguments.input);
             value["output"] = json!(arguments.output_motion);
             value
@@ -177,7 +179,7 @@ fn draw(
     arguments: &Arguments,
     curve: &[(f64, [f64; 2])],
     path: &std::path::Path,
-) -> Result<(), plot::PlotError> {
+) -> Result<Vec<u8>, plot::PlotError> {
     let series = Series {
         name: format!("{} per {}", arguments.output_motion, arguments.input),
         style: Style::nth(0),

@@ -83,6 +83,8 @@ impl Show {
             Show::Energy => "energy",
             Show::Error => "error",
             Show::Elastic => "elastic",
+            Show::Orientation => "orientation",
+            Show::Quaternion => "quaternion",
         }
     }
 }
@@ -246,6 +248,8 @@ fn flexible(robot: &Robot, arguments: &Arguments) -> Result<(), Failure> {
         ("--through-type2", arguments.through_type2),
         ("--controller platform-pd", arguments.controller == Some(Kind::PlatformPd)),
         ("--show error", arguments.show == Show::Error),
+        ("--show orientation", arguments.show == Show::Orientation),
+        ("--show quaternion", arguments.show == Show::Quaternion),
     ];
     if let Some((option, _)) = refused.iter().find(|(_, given)| *given) {
         return Err(Failure::Usage(format!(
@@ -304,16 +308,19 @@ fn flexible(robot: &Robot, arguments: &Arguments) -> Result<(), Failure> {
     let elastic = arguments.elastic.as_deref().map_or(Ok(Vec::new()), |t| numbers(t, "--elastic"))?;
     let start = flexible_simulate::Start { pose: from, twist, elastic };
     let done = flexible_simulate::run(robot, &mode, &start, &law, &options, &asked)?;
+    let mut files = Files::default();
     if let Some(file) = &arguments.csv {
-        flexible_simulate::table(robot, file, &done)?;
+        files.add(file, flexible_simulate::table(robot, &done).as_bytes())?;
     }
     if let Some(file) = &arguments.plot {
         let drawn = flexible_simulate::draw(robot, &done, arguments.show.word(), file);
-        drawn.map_err(|e| Failure::Usage(e.to_string()))?;
+        files.add(file, &drawn.map_err(|e| Failure::Usage(e.to_string()))?)?;
     }
-    arguments
-        .output
-        .give(|| flexible_simulate::document(robot, &mode, &done), || flexible_simulate::text(robot, &mode, &done))
+    arguments.output.give_with(
+        files,
+        || flexible_simulate::document(robot, &mode, &done),
+        || flexible_simulate::text(robot, &mode, &done),
+    )
 }
 
 /// A simulation that was run.
@@ -732,7 +739,7 @@ fn draw(robot: &Robot, done: &Done, show: Show, path: &Path) -> Result<Vec<u8>, 
             ];
             ("energy (J)".to_owned(), curves)
         }
-        Show::Elastic => return Ok(()),
+        Show::Elastic => return Ok(Vec::new()),
         Show::Error => {
             let Some(trajectory) = &done.trajectory else { return Ok(Vec::new()) };
             let mut curves: Vec<Curve<'_>> =
