@@ -1,6 +1,15 @@
 //! `--degrees`: angles of texts and pictures in degrees. JSON and tables stay in radians.
 
+use clap::Args;
 use std::sync::atomic::{AtomicBool, Ordering};
+
+/// The option of every command whose answers have angles.
+#[derive(Args)]
+pub struct Angles {
+    /// Angles of the text and of pictures in degrees; JSON and tables stay in radians
+    #[arg(long, conflicts_with = "json")]
+    pub degrees: bool,
+}
 
 static DEGREES: AtomicBool = AtomicBool::new(false);
 

@@ -322,7 +322,12 @@ fn parts(model: &Model<f64>, text: &str) -> Result<Vec<(Part, Assigned)>, Failur
         given.push((part, assigned));
     }
     let names: Vec<(&str, Part)> = given.iter().map(|(part, a)| (a.name.as_str(), *part)).collect();
-    check_named(&model.topology().platform, &names).map_err(usage)?;
+    let platform = &model.topology().platform;
+    check_named(platform, &names).map_err(usage)?;
+    // A name that the platform has not stands in the place of one that it has: a slip.
+    if names.iter().any(|(_, p)| matches!(p, Part::Coordinate(c) if !platform.independent.contains(c))) {
+        check_parts(platform, &names).map_err(usage)?;
+    }
     Ok(given)
 }
 

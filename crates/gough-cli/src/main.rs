@@ -12,6 +12,8 @@ mod failure;
 mod inputs;
 mod interrupt;
 mod loads;
+#[cfg(test)]
+mod options;
 mod output;
 mod plot;
 mod region;
@@ -61,22 +63,19 @@ enum Command {
 }
 
 impl Command {
-    /// Options about the answer; code has none.
-    fn output(&self) -> Option<&output::Output> {
-        Some(match self {
-            Command::Robots(a) => &a.output,
-            Command::Check(a) => &a.output,
-            Command::Kinematics(a) => &a.output,
-            Command::Singularities(a) => &a.output,
-            Command::Map(a) => &a.output,
-            Command::Idm(a) => &a.question.output,
-            Command::Ddm(a) => &a.question.output,
-            Command::Codegen(_) => return None,
-            Command::Simulate(a) => &a.output,
-            Command::Frequencies(a) => &a.output,
-            Command::Response(a) => &a.output,
-            Command::Schema(a) => &a.output,
-        })
+    /// Whether angles are shown in degrees.
+    fn degrees(&self) -> bool {
+        match self {
+            Command::Check(a) => a.angles.degrees,
+            Command::Kinematics(a) => a.angles.degrees,
+            Command::Singularities(a) => a.angles.degrees,
+            Command::Map(a) => a.angles.degrees,
+            Command::Idm(a) => a.question.angles.degrees,
+            Command::Ddm(a) => a.question.angles.degrees,
+            Command::Simulate(a) => a.angles.degrees,
+            Command::Frequencies(a) => a.angles.degrees,
+            Command::Robots(_) | Command::Codegen(_) | Command::Response(_) | Command::Schema(_) => false,
+        }
     }
 }
 
@@ -93,7 +92,7 @@ fn main() -> ExitCode {
         Err(e) => return misread(&e),
     };
     let answers;
-    angles::show_degrees(command.output().is_some_and(|output| output.degrees));
+    angles::show_degrees(command.degrees());
     let (done, output) = match &command {
         Command::Robots(a) => (commands::robots::run(a), &a.output),
         Command::Check(a) => (commands::check::run(a), &a.output),

@@ -17,9 +17,6 @@ pub struct Output {
     /// Write the answer to FILE instead of standard output
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
-    /// Angles of the text and of pictures in degrees; JSON and tables stay in radians
-    #[arg(long, conflicts_with = "json")]
-    pub degrees: bool,
 }
 
 impl Output {

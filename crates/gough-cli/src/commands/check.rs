@@ -1,5 +1,6 @@
 //! `gough check`.
 
+use crate::angles::Angles;
 use crate::ask::Subject;
 use crate::draw::draw;
 use crate::excerpt::{in_colour, render};
@@ -19,6 +20,8 @@ use std::fmt::Write as _;
 pub struct Arguments {
     #[command(flatten)]
     subject: Subject,
+    #[command(flatten)]
+    pub angles: Angles,
     #[command(flatten)]
     pub output: Output,
 }

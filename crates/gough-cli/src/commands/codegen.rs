@@ -65,7 +65,7 @@ pub struct Arguments {
 impl Arguments {
     /// Where the answer about the files goes; the files themselves go to the folder.
     pub fn answers(&self) -> Output {
-        Output { json: self.json, output: None, degrees: false }
+        Output { json: self.json, output: None }
     }
 }
 

@@ -1,5 +1,6 @@
 //! `gough idm` and `gough ddm`: efforts from motion, motion from efforts.
 
+use crate::angles::Angles;
 use crate::ask::{self, Subject};
 use crate::batch;
 use crate::commands::flexible;
@@ -71,6 +72,8 @@ pub struct Question {
     /// Flexible robots: start from the static deflection under gravity and loads
     #[arg(long, conflicts_with = "rigid")]
     deflected: bool,
+    #[command(flatten)]
+    pub angles: Angles,
     #[command(flatten)]
     pub output: Output,
 }

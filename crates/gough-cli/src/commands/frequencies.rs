@@ -1,5 +1,6 @@
 //! `gough frequencies`: natural frequencies, modes and what they depend on.
 
+use crate::angles::Angles;
 use crate::ask::{self, Subject};
 use crate::commands::singularities::one_mode;
 use crate::failure::Failure;
@@ -72,6 +73,8 @@ pub struct Arguments {
     /// Reduce every leg to its static behaviour and this many of its own modes, and say what that costs in accuracy
     #[arg(long, value_name = "MODES")]
     reduce: Option<usize>,
+    #[command(flatten)]
+    pub angles: Angles,
     #[command(flatten)]
     pub output: Output,
 }

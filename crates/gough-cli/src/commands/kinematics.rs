@@ -1,6 +1,6 @@
 //! `gough kinematics`.
 
-use crate::angles;
+use crate::angles::{self, Angles};
 use crate::ask::{self, Modes, Subject};
 use crate::batch::{self, Answer, Frame};
 use crate::commands::motion::{self, Asked};
@@ -52,6 +52,8 @@ pub struct Arguments {
     /// How many working modes the text shows, the file's first, or `all`; as many as fit a screen unless given
     #[arg(long, value_name = "NUMBER", requires = "pose", conflicts_with_all = ["states", "twist", "acceleration", "matrices", "json"])]
     modes: Option<String>,
+    #[command(flatten)]
+    pub angles: Angles,
     #[command(flatten)]
     pub output: Output,
 }

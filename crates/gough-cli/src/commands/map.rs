@@ -1,5 +1,6 @@
 //! `gough map`.
 
+use crate::angles::Angles;
 use crate::ask::{Subject, assignments};
 use crate::commands::frequencies::Drives;
 use crate::commands::singularities::one_mode;
@@ -80,6 +81,8 @@ pub struct Arguments {
     /// Write a table: FILE.csv
     #[arg(long, value_name = "FILE")]
     csv: Option<PathBuf>,
+    #[command(flatten)]
+    pub angles: Angles,
     #[command(flatten)]
     pub output: Output,
 }

@@ -1,6 +1,6 @@
 //! `gough simulate`: motion over time under efforts or a controller.
 
-use crate::angles;
+use crate::angles::{self, Angles};
 use crate::ask::{self, Subject, time};
 use crate::commands::dynamics::efforts;
 use crate::commands::flexible::Asked;
@@ -201,6 +201,8 @@ pub struct Arguments {
     #[arg(long, value_enum, default_value = "platform", requires = "plot")]
     show: Show,
     #[command(flatten)]
+    pub angles: Angles,
+    #[command(flatten)]
     pub output: Output,
 }
 
@@ -330,6 +332,8 @@ struct Done {
     instants: Vec<Instant>,
     trajectory: Option<Trajectory>,
     rates: Option<&'static str>,
+    /// Coordinates that `--from` and `--to` leave out.
+    home: Vec<(&'static str, f64)>,
 }
 
 /// `known` is the robot as its controller knows it.
@@ -359,7 +363,9 @@ fn answer(robot: &Robot, known: &Robot, arguments: &Arguments) -> Result<(), Fai
     audience.bar.finish_and_clear();
     let (summary, instants) = (summary.map_err(refused)?, audience.instants);
     let trajectory = if let Law::Controller(c) = law { Some(c.trajectory) } else { None };
-    let done = Done { mode, summary, instants, trajectory, rates };
+    let asked = [&arguments.from, &arguments.to].into_iter().flatten();
+    let home = asked.map(|p| ask::from_home(model, p)).collect::<Result<Vec<_>, _>>()?.concat();
+    let done = Done { mode, summary, instants, trajectory, rates, home };
     let mut files = Files::default();
     if let Some(file) = &arguments.csv {
         files.add(file, table(robot, &done).as_bytes())?;
@@ -597,6 +603,7 @@ fn document(robot: &Robot, done: &Done) -> Value {
     if let Some(rates) = done.rates {
         document["rates"] = json!(rates);
     }
+    ask::add_home(&done.home, &mut document);
     document
 }
 
@@ -629,7 +636,7 @@ fn text(robot: &Robot, done: &Done) -> String {
         s.steps, s.rejected, s.gap[0], s.gap[1]
     );
     let _ = writeln!(out, "energy and work agree to {:.1e} J of {:.4e} J", s.energy_error, s.energy_scale);
-    out + &left_out_text(&model.description().left_out(Concern::RigidMotion))
+    out + &ask::home_text(&done.home) + &left_out_text(&model.description().left_out(Concern::RigidMotion))
 }
 
 /// Names and values of the platform's pose in a file: what a trajectory file has.

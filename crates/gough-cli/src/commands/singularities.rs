@@ -1,6 +1,6 @@
 //! `gough singularities`.
 
-use crate::angles;
+use crate::angles::{self, Angles};
 use crate::ask::{self, Modes, Subject};
 use crate::failure::Failure;
 use crate::output::{Files, Output, spares};
@@ -41,6 +41,8 @@ pub struct Arguments {
     /// Working mode, such as --mode=+-+; by default that of the file
     #[arg(long, value_name = "MODE", allow_hyphen_values = true)]
     mode: Option<String>,
+    #[command(flatten)]
+    pub angles: Angles,
     #[command(flatten)]
     pub output: Output,
 }

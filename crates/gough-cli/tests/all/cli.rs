@@ -94,7 +94,7 @@ fn exit_status_tells_no_from_wrong() {
         (&["kinematics", "five-bar", "--pose", "x=0.9,y=0.25"][..], 1, "out of reach of leg 2 by 3.9926e-1 m"),
         (&["kinematics", "five-bar", "--joints", "q11=3.1,q21=0"], 1, "cannot be assembled"),
         (&["kinematics", "gough-stewart", "--pose", "x=0.25,y=0.43,z=0.2"], 1, "outside its range"),
-        (&["kinematics", "five-bar", "--pose", "x=0.1"], 2, "y missing"),
+        (&["kinematics", "five-bar", "--pose", "x=0.1,z=0"], 2, "y missing"),
         (&["kinematics", "five-bar", "--pose", "x=0.1,y=2 kg"], 2, "y is a length"),
         (&["kinematics", "five-bar", "--pose", "x=0.1,w=2"], 2, "no platform coordinate `w`"),
         (&["kinematics", "five-bar", "--pose", "x=0.1,y=0.2", "--mode=+"], 2, "no working mode"),

@@ -22,7 +22,7 @@ fn every_failure_is_a_document_too() {
     for (arguments, status, robot, kind, says) in [
         (&["kinematics", "five-bar", "--pose", "x=5,y=0"][..], 1, "five-bar", "out-of-reach", "out of reach"),
         (&["kinematics", "five-bar", "--joints", "q11=180deg,q21=0"], 1, "five-bar", "no-assembly", "assembled"),
-        (&["kinematics", "five-bar", "--pose", "x=5"], 2, "five-bar", "usage", "y missing"),
+        (&["kinematics", "five-bar", "--pose", "x=5,z=0"], 2, "five-bar", "usage", "y missing"),
         (&["kinematics", "five-bar", "--pose", "x=0,y=0.3", "--mode=zz"], 2, "five-bar", "unknown-mode", "`zz`"),
         (&["kinematics", "five-bar", "--states", "/nowhere.json"], 2, "five-bar", "usage", "cannot read"),
         (&["kinematics", "five-bar"], 2, "", "usage", "required arguments"),

@@ -186,7 +186,7 @@ fn wrong_questions_are_refused_with_what_to_do() {
         (&["simulate", "five-bar", "--time", "1", "--efforts", &good], 2, "there are no efforts"),
         (&["simulate", "five-bar", "--time", "1", "--controller", "joint-pd"], 2, "--gains"),
         (&["simulate", "five-bar", "--time", "1", "--from", "x=3,y=3"], 1, "out of reach"),
-        (&["simulate", "five-bar", "--time", "1", "--from", "x=3"], 2, "--from: y missing"),
+        (&["simulate", "five-bar", "--time", "1", "--from", "x=3,z=0"], 2, "--from: y missing"),
         (&["simulate", "five-bar", "--time", "1", "--step", "1e-30"], 2, "take a longer step"),
         (&["simulate", "five-bar", "--time", "1", "--tolerance", "0"], 2, "tolerance"),
     ] {

@@ -566,7 +566,7 @@ fn about(subject: &Subject<'_>, options: &Options, count: &Count) -> Vec<String>
     lines.push(format!("smallest pivot of the legs around home, without unit, {legs:.2e}{drives}"));
     // A model that takes no square root, as that of a robot of slides at right angles, has nothing that could become NaN.
     let reach = if count.sqrt > 0 {
-        "out of reach gives NaN in what depends on it; `--margins` tells it always"
+        "out of reach gives NaN where it matters; `--margins` tells it"
     } else {
         "out of reach is not noticed; `--margins` tells it"
     };
