@@ -4,6 +4,7 @@ use crate::encode::terminal;
 use crate::excerpt::{in_colour, render};
 use crate::output::{Output, print};
 use gough::codegen::CodegenError;
+use gough::crossing::PlanError;
 use gough::description::{BadRobot, Diagnostic, LineIndex};
 use gough::elastodynamics::ElasticError;
 use gough::kinematics::SolveError;
@@ -31,6 +32,8 @@ pub enum Failure {
     Codegen(CodegenError),
     /// The robot has no vibrations to tell of.
     Elastic(ElasticError),
+    /// There is no plan of a motion.
+    Plan(PlanError),
     /// One of these, about this robot.
     Of(String, Box<Failure>),
     /// Nothing more to say: it has been written.
@@ -52,6 +55,12 @@ impl From<CodegenError> for Failure {
 impl From<ElasticError> for Failure {
     fn from(e: ElasticError) -> Self {
         Failure::Elastic(e)
+    }
+}
+
+impl From<PlanError> for Failure {
+    fn from(e: PlanError) -> Self {
+        Failure::Plan(e)
     }
 }
 
@@ -89,6 +98,7 @@ impl Failure {
             Failure::Solve(e) | Failure::InMode(e) if !e.is_misuse() => 1,
             Failure::Codegen(e) if !e.is_misuse() => 1,
             Failure::Elastic(e) if !e.is_misuse() => 1,
+            Failure::Plan(e) if !e.is_misuse() => 1,
             _ => 2,
         }
     }
@@ -117,6 +127,7 @@ impl Failure {
             Failure::Solve(e) => e.to_string(),
             Failure::Codegen(e) => e.to_string(),
             Failure::Elastic(e) => e.to_string(),
+            Failure::Plan(e) => e.to_string(),
             Failure::InMode(e) => format!("{e}; or try another working mode"),
             Failure::Of(..) | Failure::Silent(_) => String::new(),
         }
@@ -130,6 +141,7 @@ impl Failure {
             Failure::Solve(e) | Failure::InMode(e) => (e.kind(), None),
             Failure::Codegen(e) => (e.kind(), None),
             Failure::Elastic(e) => (e.kind(), None),
+            Failure::Plan(e) => (e.kind(), None),
             Failure::Usage(_) => ("usage", None),
             Failure::Of(..) | Failure::Silent(_) => return None,
         };

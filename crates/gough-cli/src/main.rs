@@ -50,6 +50,8 @@ enum Command {
     Idm(commands::dynamics::Inverse),
     /// Direct dynamics: accelerations under efforts of the drives
     Ddm(commands::dynamics::Direct),
+    /// A motion from pose to pose: by a law, as fast as the drives allow, or through singularities
+    Plan(Box<commands::plan::Arguments>),
     /// Source code of a model: C, Rust, Python, MATLAB, CUDA, with its operation count
     Codegen(commands::codegen::Arguments),
     /// Motion over time under efforts or a controller
@@ -105,6 +107,7 @@ fn main() -> ExitCode {
             answers = a.answers();
             (commands::codegen::run(a), &answers)
         }
+        Command::Plan(a) => (commands::plan::run(a), &a.output),
         Command::Simulate(a) => (commands::simulate::run(a), &a.output),
         Command::Frequencies(a) => (commands::frequencies::run(a), &a.output),
         Command::Response(a) => (commands::response::run(a), &a.output),

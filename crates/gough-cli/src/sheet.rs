@@ -260,14 +260,19 @@ fn joint_samples(model: &Model<f64>, sheet: &Sheet, times: &[f64]) -> Result<Vec
     (0..times.len()).map(one).collect()
 }
 
-/// Efforts of the drives over time: columns `t` and `tau_11`, ..
-pub fn efforts(robot: &Robot, path: &Path) -> Result<EffortTable, Failure> {
+/// Efforts of the drives over time: columns `t` and `tau_11`, ..; for a motion without friction those of
+/// `tau_11_without_friction`, .. where the file has them.
+pub fn efforts(robot: &Robot, path: &Path, friction: bool) -> Result<EffortTable, Failure> {
     let bad = |why: String| Failure::Usage(format!("{}: {why}", path.display()));
     let sheet = Sheet::read(path)?;
     let times = sheet.times(robot.model()).map_err(bad)?;
     sheet.check_names(robot.model()).map_err(bad)?;
-    let names: Vec<String> = robot.model().topology().active_names().iter().map(|n| format!("tau_{n}")).collect();
-    let columns = sheet.all_or_none(&names).map_err(bad)?;
+    let named = |after: &str| -> Vec<String> {
+        robot.model().topology().active_names().iter().map(|n| format!("tau_{n}{after}")).collect()
+    };
+    let names = named("");
+    let plain = if friction { None } else { sheet.all_or_none(&named("_without_friction")).map_err(bad)? };
+    let columns = plain.map_or_else(|| sheet.all_or_none(&names).map_err(bad), |columns| Ok(Some(columns)))?;
     let columns = columns.ok_or_else(|| bad(format!("there are no efforts; give {}", names.join(", "))))?;
     let row = |i: usize| sheet.numbers(robot.model(), i, Some(&columns)).map(Option::unwrap_or_default);
     let rows = (0..times.len()).map(row).collect::<Result<Vec<_>, _>>().map_err(bad)?;

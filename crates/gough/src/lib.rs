@@ -33,6 +33,7 @@
 //! | [`analysis`] | mobility, dependence of lines |
 //! | [`codegen`] | models as straight-line programs with few operations; C, Rust, Python, MATLAB, CUDA |
 //! | [`simulation`] | motion over time under efforts or a controller |
+//! | [`crossing`] | singularities on the way of a motion, and motions planned through them |
 //! | [`robots`] | the robots that come with the library |
 #![allow(non_snake_case)]
 #![forbid(unsafe_code)]
@@ -40,6 +41,7 @@
 pub mod analysis;
 pub mod codegen;
 mod compile;
+pub mod crossing;
 pub mod description;
 pub mod dynamics;
 pub mod elastodynamics;

@@ -14,6 +14,7 @@ use crate::output::Output;
 use crate::states::{self, State, component_names, joint_text, left_out_text, pose_json, pose_text};
 use clap::Args;
 use gough::Robot;
+use gough::analysis::named_end_of_reach;
 use gough::analysis::singularity::singularities;
 use gough::description::Concern;
 use gough::dynamics::{
@@ -169,6 +170,7 @@ pub fn idm(arguments: &Inverse) -> Result<(), Failure> {
             }
             Ok((document, text))
         };
+        let one = |state: &State, mode: &WorkingMode| one(state, mode).map_err(|e| named(&robot, mode, state, e));
         answer_all(&robot, &arguments.question, acceleration, None, &one)
     };
     answer().map_err(|why: Failure| why.of(&robot.model().topology().name))
@@ -210,6 +212,9 @@ pub fn ddm(arguments: &Direct) -> Result<(), Failure> {
                         (document["M_active"], document["c_active"]) = matrices_json(&on_joints);
                         text += &matrices_text("M qdd_a + c = tau on the active joints", &on_joints);
                     }
+                    Err(SolveError::Singular { kind: Kind::Type2, .. }) => {
+                        text += "\nno model on the active joints: a Type 2 singularity\n";
+                    }
                     Err(SolveError::Redundant) => text += "\nno model on the active joints: drives are redundant\n",
                     Err(why) => return Err(why),
                 }
@@ -222,6 +227,7 @@ pub fn ddm(arguments: &Direct) -> Result<(), Failure> {
             }
             Ok((document, text))
         };
+        let one = |state: &State, mode: &WorkingMode| one(state, mode).map_err(|e| named(&robot, mode, state, e));
         answer_all(&robot, &arguments.question, None, efforts, &one)
     };
     answer().map_err(|why: Failure| why.of(&robot.model().topology().name))
@@ -305,6 +311,11 @@ fn flexible_ddm(robot: &Robot, arguments: &Direct) -> Result<(), Failure> {
         (None, Some(path)) => flexible::many(robot, &mode, path, &asked, &q.output),
         (None, None) => Err(Failure::Usage("give --pose or --states".to_owned())),
     }
+}
+
+/// A refusal with the kind of singularity that the end of a leg's reach is.
+fn named(robot: &Robot, mode: &WorkingMode, state: &State, e: SolveError) -> SolveError {
+    named_end_of_reach(robot.model(), mode, &state.pose, robot.home().pose(), e)
 }
 
 /// Values of joints that the pose leaves open, by name.

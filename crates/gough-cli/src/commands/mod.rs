@@ -10,6 +10,8 @@ pub mod kinematics;
 pub mod map;
 pub mod motion;
 pub mod response;
+pub mod passive_plan;
+pub mod plan;
 pub mod robots;
 pub mod schema;
 pub mod simulate;

@@ -7,6 +7,7 @@ use crate::failure::Failure;
 use crate::output::Output;
 use crate::states::{component_names, joint_text, pose_json, pose_text};
 use gough::Robot;
+use gough::analysis::named_end_of_reach;
 use gough::kinematics::jacobians::{Redundancy, StateMatrices, matrices_at};
 use gough::kinematics::motion::{Motion, move_from};
 use gough::kinematics::{Posture, SolveError, WorkingMode, inverse_given, working_modes_given};
@@ -66,14 +67,23 @@ pub fn answer(
 ) -> Result<(), Failure> {
     let model = robot.model();
     check_open(model.topology(), given)?;
-    let one = |mode: &WorkingMode| inverse_given(model, pose, mode, given).map_err(|e| in_mode(robot, e));
+    let home = robot.home().pose();
+    let named = |mode: &WorkingMode, e| named_end_of_reach(model, mode, pose, home, e);
+    let one = |mode: &WorkingMode| inverse_given(model, pose, mode, given).map_err(|e| in_mode(robot, named(mode, e)));
     let postures = match modes {
         Some(Modes::All) => working_modes_given(model, pose, given)?,
         Some(Modes::One(mode)) => vec![one(&mode)?],
         None => vec![one(robot.mode())?],
     };
     let assumed = ask::assumed(model, given);
-    let states = postures.into_iter().map(|p| state(robot, p, asked)).collect::<Result<Vec<State>, Failure>>()?;
+    let states = postures.into_iter().map(|p| {
+        let mode = p.mode().clone();
+        state(robot, p, asked).map_err(|why| match why {
+            Failure::Solve(e) => Failure::Solve(named(&mode, e)),
+            other => other,
+        })
+    });
+    let states = states.collect::<Result<Vec<State>, Failure>>()?;
     let told = || {
         let mut answer = document(robot, &states, asked);
         add_assumed(model.topology(), &assumed, &mut answer);

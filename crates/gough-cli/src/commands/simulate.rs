@@ -6,6 +6,7 @@ use crate::commands::dynamics::efforts;
 use crate::commands::flexible::Asked;
 use crate::commands::flexible_simulate;
 use crate::commands::motion::components;
+use crate::commands::plan::Law as MotionLaw;
 use crate::commands::singularities::one_mode;
 use crate::commands::trajectory::effort_label;
 use crate::encode::csv_cell;
@@ -117,12 +118,18 @@ pub struct Arguments {
     /// Trajectory file (CSV) to follow
     #[arg(long, value_name = "FILE", requires = "controller", conflicts_with = "to")]
     trajectory: Option<PathBuf>,
-    /// Go to this pose by a law of fifth degree
+    /// Add to the efforts of the trajectory file (tau_11, ..), so that computed torque works through a Type 2 singularity
+    #[arg(long, requires = "trajectory")]
+    feed_forward: bool,
+    /// Go to this pose by a law, that of fifth degree unless --law is given
     #[arg(long, value_name = "COORDINATES", requires = "controller", allow_hyphen_values = true)]
     to: Option<String>,
     /// How long that takes; the whole time unless given
     #[arg(long, value_name = "TIME", requires = "to", conflicts_with = "trajectory", allow_hyphen_values = true)]
     duration: Option<String>,
+    /// Law of motion to that pose
+    #[arg(long, value_enum, default_value = "poly5", requires = "to")]
+    law: MotionLaw,
     /// Gains: kp=400,kd=40, or one per drive or component, kp=400:300,kd=40; computed-torque has these unless given
     #[arg(long, value_name = "GAINS", requires = "controller", allow_hyphen_values = true)]
     gains: Option<String>,
@@ -384,7 +391,7 @@ fn refused(e: SetupError) -> Failure {
     }
 }
 
-fn pose(model: &Model<f64>, text: &str, option: &str) -> Result<Pose<f64>, Failure> {
+pub fn pose(model: &Model<f64>, text: &str, option: &str) -> Result<Pose<f64>, Failure> {
     ask::pose(model, text).map_err(|e| match e {
         Failure::Usage(m) => Failure::Usage(m.replacen("--pose", option, 1)),
         other => other,
@@ -421,7 +428,7 @@ fn law(
         let table = if given.contains('=') {
             EffortTable::constant(efforts(robot, given)?)
         } else {
-            sheet::efforts(robot, Path::new(given))?
+            sheet::efforts(robot, Path::new(given), options.friction.is_some())?
         };
         return Ok((Law::Efforts(table), None));
     }
@@ -437,7 +444,8 @@ fn law(
         (None, Some(to)) => {
             let to = pose(robot.model(), to, "--to")?;
             let duration = arguments.duration.as_deref().map_or(Ok(options.duration), |d| time(d, "--duration"))?;
-            (Trajectory::between(*from, to, duration).map_err(|e| Failure::Usage(e.to_string()))?, None)
+            let motion = Trajectory::by_law(arguments.law.law(), *from, to, [0.0, duration]);
+            (motion.map_err(|e| Failure::Usage(e.to_string()))?, None)
         }
         (None, None) => (Trajectory::hold(*from), None),
     };
@@ -455,7 +463,14 @@ fn law(
         Some(text) => Some(perturbed(robot.model(), text)?),
         None => arguments.hidden_payload.then(|| robot.model().clone()),
     };
-    let controller = Controller { feedback, gains, trajectory, believed, friction: options.friction };
+    let planned = match &arguments.trajectory {
+        Some(path) if arguments.feed_forward => Some(sheet::efforts(robot, path, options.friction.is_some())?),
+        _ => None,
+    };
+    if planned.is_some() && kind != Kind::ComputedTorque {
+        return Err(Failure::Usage("--feed-forward is for computed-torque".to_owned()));
+    }
+    let controller = Controller { feedback, gains, trajectory, believed, friction: options.friction, planned };
     Ok((Law::Controller(Box::new(controller)), rates))
 }
 
@@ -509,6 +524,21 @@ fn perturbed(model: &Model<f64>, text: &str) -> Result<Model<f64>, Failure> {
     Ok(model.with_scaled_inertias(|| 1.0 + share * (2.0 * random.random::<f64>() - 1.0)))
 }
 
+/// A progress bar on a terminal, else nothing.
+fn bar(template: &str, length: u64) -> indicatif::ProgressBar {
+    if !std::io::stderr().is_terminal() {
+        return indicatif::ProgressBar::hidden();
+    }
+    let style = indicatif::ProgressStyle::with_template(template);
+    let bar = indicatif::ProgressBar::new(length);
+    style.map_or(bar.clone(), |s| bar.with_style(s))
+}
+
+/// A progress bar of a search that counts what it has looked at.
+pub fn progress_bar() -> indicatif::ProgressBar {
+    bar("{pos} motions, {msg}", 0)
+}
+
 /// Keeps the instants, shows a progress bar on a terminal, and ends the motion on Ctrl-C.
 struct Audience {
     instants: Vec<Instant>,
@@ -519,13 +549,7 @@ struct Audience {
 impl Audience {
     fn new(duration: f64) -> Self {
         interrupt::look();
-        let bar = if std::io::stderr().is_terminal() {
-            let style = indicatif::ProgressStyle::with_template("{bar:40} {percent:>3} %, {eta} left");
-            let bar = indicatif::ProgressBar::new(1000);
-            style.map_or(bar.clone(), |s| bar.with_style(s))
-        } else {
-            indicatif::ProgressBar::hidden()
-        };
+        let bar = bar("{bar:40} {percent:>3} %, {eta} left", 1000);
         Self { instants: Vec::new(), duration, bar }
     }
 }
@@ -640,7 +664,7 @@ fn text(robot: &Robot, done: &Done) -> String {
 }
 
 /// Names and values of the platform's pose in a file: what a trajectory file has.
-fn columns(model: &Model<f64>, pose: &Pose<f64>) -> Vec<(&'static str, f64)> {
+pub fn columns(model: &Model<f64>, pose: &Pose<f64>) -> Vec<(&'static str, f64)> {
     let platform = &model.topology().platform;
     let all = coordinates(model, pose);
     let spatial = platform.coordinates == Coordinates::Spatial;

@@ -340,7 +340,8 @@ fn loci_text(robot: &Robot, mode: &WorkingMode, region: &Region, found: &Loci, a
     out
 }
 
-fn picture(robot: &Robot, mode: &WorkingMode, region: &Region, found: &Loci) -> Picture {
+/// Curves and aspects as a picture.
+pub fn picture(robot: &Robot, mode: &WorkingMode, region: &Region, found: &Loci) -> Picture {
     let t = robot.model().topology();
     let [a, b] = [region.spans()[0], region.spans()[1]];
     let shown = region::large(&found.areas);

@@ -7,13 +7,14 @@ use crate::failure::Failure;
 use crate::output::{Files, Output, spares};
 use crate::plot::{self, Chart, Series, Stroke, Style};
 use crate::sheet::{self, Motion};
-use crate::states::left_out_text;
+use crate::states::{left_out_text, pose_text};
 use clap::Args;
 use gough::Robot;
+use gough::crossing::{Crossing, Inspection, inspect_all};
 use gough::description::Concern;
 use gough::kinematics::WorkingMode;
 use gough::spatial::Wrench;
-use gough::trajectory::{Profile, Row, follow_under};
+use gough::trajectory::{Look, Row};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -63,16 +64,17 @@ pub fn run(
     output.apart(&[("--csv", along.csv.as_ref()), ("--plot", along.plot.as_ref())])?;
     let step = along.step.as_deref().map(|s| time(s, "--step")).transpose()?;
     let motion = sheet::trajectory(robot, mode, path)?;
-    let found = follow_under(robot.model(), mode, &motion.trajectory, step, load)
+    let look = Look { step, load, ..Look::default() };
+    let found = inspect_all(robot.model(), mode, &motion.trajectory, &look)
         .map_err(|e| Failure::Usage(format!("{}: {e}", path.display())))?;
-    if found.rows.is_empty()
-        && let Some(refusal) = found.refusals.first()
+    if found.profile.rows.is_empty()
+        && let Some(refusal) = found.profile.refusals.first()
     {
         return Err(refusal.why.clone().into());
     }
     let mut files = Files::default();
     if let Some(file) = &along.csv {
-        files.add(file, table(robot, &found).as_bytes())?;
+        files.add(file, table(robot, &found.profile.rows).as_bytes())?;
     }
     if let Some(file) = &along.plot {
         files.add(file, &draw(robot, mode, &found, file).map_err(|e| Failure::Usage(e.to_string()))?)?;
@@ -86,12 +88,20 @@ pub fn effort_units(robot: &Robot) -> Vec<&'static str> {
     t.active.iter().map(|c| if t.coords[*c].slides { "N" } else { "N m" }).collect()
 }
 
-fn document(robot: &Robot, mode: &WorkingMode, motion: &Motion, found: &Profile) -> Value {
+fn document(robot: &Robot, mode: &WorkingMode, motion: &Motion, found: &Inspection) -> Value {
+    let mut document = profile_json(robot, mode, found);
+    document["rates"] = json!(motion.rates);
+    document
+}
+
+/// What a motion takes and meets, as a document.
+pub fn profile_json(robot: &Robot, mode: &WorkingMode, inspection: &Inspection) -> Value {
     let t = robot.model().topology();
+    let (found, unbounded) = (&inspection.profile, inspection.unbounded());
     let drive = |(k, d): (usize, &gough::trajectory::Passage)| {
         json!({
             "joint": t.active_names()[k], "unit": effort_units(robot)[k],
-            "peak": d.peak, "at": d.at, "rms": d.rms, "largest_speed": d.speed,
+            "peak": d.peak, "at": d.at, "rms": d.rms, "largest_speed": d.speed, "unbounded": unbounded[k],
         })
     };
     let violation = |v: &gough::trajectory::Violation| {
@@ -114,9 +124,9 @@ fn document(robot: &Robot, mode: &WorkingMode, motion: &Motion, found: &Profile)
         "left_out": robot.model().description().left_out(Concern::RigidMotion),
         "working_mode": mode.name(t),
         "active_joints": t.active_names(),
-        "rates": motion.rates,
+        "crossings": inspection.crossings,
         "drives": found.drives.iter().enumerate().map(drive).collect::<Vec<_>>(),
-        "looked_at": { "instants": found.rows.len(), "between": false },
+        "looked_at": { "instants": found.rows.len(), "between": true },
         "violations": found.violations.iter().map(violation).collect::<Vec<_>>(),
         "more_violations": found.more_violations,
         "refused": found.refusals.iter().map(refusal).collect::<Vec<_>>(),
@@ -125,22 +135,35 @@ fn document(robot: &Robot, mode: &WorkingMode, motion: &Motion, found: &Profile)
     })
 }
 
-fn text(robot: &Robot, mode: &WorkingMode, motion: &Motion, found: &Profile) -> String {
+fn text(robot: &Robot, mode: &WorkingMode, motion: &Motion, found: &Inspection) -> String {
     let t = robot.model().topology();
     let [start, end] = motion.trajectory.span();
-    let mut out = format!("{} along a motion from t = {start} s to {end} s, {} instants\n", t.name, found.rows.len());
+    let rows = found.profile.rows.len();
+    let mut out = format!("{} along a motion from t = {start} s to {end} s, {rows} instants\n", t.name);
     let _ = writeln!(out, "working mode {}; {}\n", mode.name(t), motion.rates);
-    let _ = writeln!(out, "{:10}{:>14}{:>12}{:>14}{:>16}", "", "peak effort", "at t", "rms", "largest speed");
+    out + &profile_text(robot, found)
+}
+
+/// Peaks, singularities, limits and refusals in words.
+pub fn profile_text(robot: &Robot, inspection: &Inspection) -> String {
+    let t = robot.model().topology();
+    let (found, unbounded) = (&inspection.profile, inspection.unbounded());
+    let mut out = format!("{:10}{:>14}{:>12}{:>14}{:>16}\n", "", "peak effort", "at t", "rms", "largest speed");
     for (k, d) in found.drives.iter().enumerate() {
         let name = format!("q{}", t.active_names()[k]);
         let unit = effort_units(robot)[k];
         let (speed, per) = if unit == "N" { (d.speed, "m") } else { (angles::shown(d.speed), angles::unit()) };
-        let _ = writeln!(out, "{name:10}{:>14.6}{:>12.6}{:>14.6}{speed:>16.6}  {unit}, {per}/s", d.peak, d.at, d.rms);
+        let (peak, rms) = if unbounded[k] {
+            ("unbounded".to_owned(), "unbounded".to_owned())
+        } else {
+            (format!("{:.6}", d.peak), format!("{:.6}", d.rms))
+        };
+        let _ = writeln!(out, "{name:10}{peak:>14}{:>12.6}{rms:>14}{speed:>16.6}  {unit}, {per}/s", d.at);
     }
-    out.push_str("efforts with friction\n\n");
-    if found.violations.is_empty() {
-        let n = found.rows.len();
-        let _ = writeln!(out, "no limit of the file is left at the {n} instants looked at; between them nobody looked");
+    out.push_str("efforts with friction; peaks and limits between the instants too, to 1e-6\n\n");
+    inspection.crossings.iter().for_each(|c| out += &crossing_text(robot, c));
+    if found.violations.is_empty() && !unbounded.contains(&true) {
+        out.push_str("no limit of the file is left\n");
     }
     for v in &found.violations {
         let _ = writeln!(
@@ -167,14 +190,42 @@ fn text(robot: &Robot, mode: &WorkingMode, motion: &Motion, found: &Profile) -> 
     out + &left_out_text(&robot.model().description().left_out(Concern::RigidMotion))
 }
 
-fn table(robot: &Robot, found: &Profile) -> String {
+/// A singularity on the way, in words.
+pub fn crossing_text(robot: &Robot, c: &Crossing) -> String {
+    let model = robot.model();
+    let mut out = format!("{} crossed at t = {:.9} s: {}\n", c.title(), c.t, pose_text(model, &c.pose()));
+    for (lost, criterion) in c.twist_lost.iter().zip(&c.criterion) {
+        let [x, y, z, wx, wy, wz] = lost;
+        let _ = writeln!(
+            out,
+            "  no drive feels v = ({x:.6}, {y:.6}, {z:.6}) m/s, w = ({wx:.6}, {wy:.6}, {wz:.6}) rad/s; \
+             criterion {criterion:.3e} N"
+        );
+    }
+    let list = |values: &[f64], form: &dyn Fn(f64) -> String| {
+        let one = |(n, x): (&&str, &f64)| format!("q{n} {}", form(*x));
+        model.topology().active_names().iter().zip(values).map(one).collect::<Vec<_>>().join(", ")
+    };
+    if let (true, Some(limit)) = (c.bounded, &c.limit_efforts) {
+        let _ = writeln!(out, "  efforts have a limit: {}", list(limit, &|x| format!("{x:.6}")));
+    } else if c.kind() == gough::kinematics::Kind::Type2 {
+        let _ = writeln!(
+            out,
+            "  efforts grow without bound, as these over the time from it: {}; `plan --cross` meets the criterion",
+            list(&c.growth, &|x| format!("{x:.3e}"))
+        );
+    }
+    out
+}
+
+fn table(robot: &Robot, rows: &[Row]) -> String {
     let names = robot.model().topology().active_names();
     let mut out = "t".to_owned();
     for (before, after) in [("q", ""), ("q", "d"), ("q", "dd"), ("tau_", ""), ("tau_", "_without_friction")] {
         names.iter().for_each(|n| out += &format!(",{}", csv_cell(&format!("{before}{n}{after}"))));
     }
     out.push('\n');
-    for r in &found.rows {
+    for r in rows {
         let _ = write!(out, "{}", r.t);
         for x in [&r.q, &r.qd, &r.qdd, &r.with_friction, &r.efforts].into_iter().flatten() {
             let _ = write!(out, ",{x}");
@@ -192,8 +243,9 @@ pub fn effort_label(robot: &Robot) -> String {
     format!("effort ({})", units.join(", "))
 }
 
-fn draw(robot: &Robot, mode: &WorkingMode, found: &Profile, path: &Path) -> Result<Vec<u8>, plot::PlotError> {
-    let t = robot.model().topology();
+/// Efforts over time as a picture.
+pub fn draw(robot: &Robot, mode: &WorkingMode, inspection: &Inspection, path: &Path) -> Result<Vec<u8>, plot::PlotError> {
+    let (t, found) = (robot.model().topology(), &inspection.profile);
     let mut series = Vec::new();
     for (k, name) in t.active_names().iter().enumerate() {
         let points = |of: &dyn Fn(&Row) -> f64| found.rows.iter().map(|r| (r.t, Some(of(r)))).collect();
@@ -208,6 +260,9 @@ fn draw(robot: &Robot, mode: &WorkingMode, found: &Profile, path: &Path) -> Resu
     let mut notes = Vec::new();
     if !found.violations.is_empty() {
         notes.push(format!("{} violations of limits", found.violations.len() + found.more_violations));
+    }
+    for c in &inspection.crossings {
+        notes.push(format!("{} at t = {:.6} s", c.title(), c.t));
     }
     let title = format!("Efforts of {} along a motion, working mode {}", t.name, mode.name(t));
     let (x_label, y_label) = ("t (s)".to_owned(), effort_label(robot));

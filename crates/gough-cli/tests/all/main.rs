@@ -13,6 +13,7 @@ mod inputs;
 mod interrupted;
 mod manners;
 mod output;
+mod plan;
 mod questions;
 mod simulate;
 mod states;

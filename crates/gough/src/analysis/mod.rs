@@ -1,5 +1,6 @@
 //! Stage 6: what a robot can do and where it fails: mobility, singularities and their loci, dependence of lines, maps.
 
+mod end_of_reach;
 mod frequency_map;
 pub mod grassmann;
 pub mod loci;
@@ -11,7 +12,8 @@ mod region;
 pub mod singularity;
 pub mod superbracket;
 
+pub use end_of_reach::named_end_of_reach;
 pub use frequency_map::{FrequencyNotes, FrequencyOf};
-pub use nearest::{Nearest, nearest};
+pub use nearest::{Nearest, moved, nearest};
 pub use probe::Probe;
 pub use region::{MOST_NODES, Region, RegionError, Span, coordinate_name};

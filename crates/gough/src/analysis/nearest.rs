@@ -145,8 +145,8 @@ fn difference(model: &Model<f64>, from: &Pose<f64>, to: &Pose<f64>) -> Vec<f64> 
     model.topology().platform.independent.iter().map(|c| component(c.index())).collect()
 }
 
-/// A pose moved by a share of a step in the independent components.
-fn moved(model: &Model<f64>, pose: &Pose<f64>, step: &[f64], share: f64) -> Pose<f64> {
+/// A pose moved by a share of a step in the independent components, angles at the length scale.
+pub fn moved(model: &Model<f64>, pose: &Pose<f64>, step: &[f64], share: f64) -> Pose<f64> {
     let mut p = pose.p;
     let mut w = Vec3::zeros();
     for (c, x) in model.topology().platform.independent.iter().zip(step) {

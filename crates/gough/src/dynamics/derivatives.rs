@@ -30,13 +30,14 @@ pub struct Derivatives {
 }
 
 /// What decides the orders of elimination, found once on `f64`.
-struct Orders {
+pub(crate) struct Orders {
     pivots: PerLeg<LegPivots>,
     matrices: MatrixPlan,
 }
 
 impl Orders {
-    fn of(model: &Model<f64>, pos: &Positions<f64>) -> Self {
+    /// Those that suit a posture.
+    pub(crate) fn of(model: &Model<f64>, pos: &Positions<f64>) -> Self {
         let planned = &model.topology().plan.matrices;
         let good = smallest_pivot(model, planned, pos) > 1e-2;
         let matrices = if good { planned.clone() } else { plan_at(model, pos) };
@@ -45,7 +46,7 @@ impl Orders {
 }
 
 /// `h` and `J_inv` in any scalar for a pose in `pos`, a twist and an acceleration: geometry, motion and reduction.
-fn reduced<S: Real>(
+pub(crate) fn reduced<S: Real>(
     model: &Model<S>,
     mode: &WorkingMode,
     orders: &Orders,

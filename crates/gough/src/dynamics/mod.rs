@@ -6,7 +6,7 @@
 //! ([`points`]).
 
 mod conditions;
-mod derivatives;
+pub(crate) mod derivatives;
 mod direct;
 pub mod drives;
 mod four;

@@ -312,6 +312,18 @@ pub fn reduce<S: Real>(
     motion: &mut Motion<S>,
     out: &mut Efforts<S>,
 ) {
+    reduce_legs(model, friction, model.topology().order.iter().rev().copied(), pos, motion, out);
+}
+
+/// Some legs reduced to the platform, those first that hang on others; see [`reduce`].
+pub(crate) fn reduce_legs<S: Real>(
+    model: &Model<S>,
+    friction: Option<Sign>,
+    legs: impl Iterator<Item = LegId>,
+    pos: &mut Positions<S>,
+    motion: &mut Motion<S>,
+    out: &mut Efforts<S>,
+) {
     let (topology, numbers) = (model.topology(), model.numbers());
     out.h = needed(&numbers.platform, &pos.X_WE, motion.V_WE.w, motion.A_WE, numbers.gravity) - out.load;
     out.J_inv.fill(Wrench::zero());
@@ -319,8 +331,7 @@ pub fn reduce<S: Real>(
     for (b, load) in out.loads.iter() {
         out.F_WB[b] = -*load;
     }
-    let order = topology.order.iter().rev().copied();
-    with_factored_legs(model, order, pos, motion, |id, at, motion| {
+    with_factored_legs(model, legs, pos, motion, |id, at, motion| {
         let leg = &topology.legs[id];
         out.reduce_leg(at, motion, leg, numbers.gravity, friction);
         for free in out.unfelt.iter_mut().filter(|f| f.leg == id) {

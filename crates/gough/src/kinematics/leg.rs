@@ -469,6 +469,14 @@ impl<S: Real> LegAt<'_, S> {
         (0..self.leg.bodies.len()).for_each(|b| self.add_gain(b, motion));
     }
 
+    /// Twists and accelerations of the bodies for rates and accelerations of the leg's coordinates that are known, so that no
+    /// closure is solved: at postures where the closures do not give them.
+    pub fn move_as_given(&self, motion: &mut LegMotion<'_, S>) {
+        (0..self.leg.bodies.len()).for_each(|b| motion.V_WB[b] = self.body_twist(b, motion));
+        (0..self.leg.bodies.len()).for_each(|b| motion.A_WB[b] = self.bias(b, motion));
+        self.body_accelerations(motion);
+    }
+
     /// The same for one body.
     #[inline(always)]
     fn add_gain(&self, b: usize, motion: &mut LegMotion<'_, S>) {

@@ -9,6 +9,8 @@ pub type Dual = num_dual::Dual64;
 pub type DualVector<const N: usize> = num_dual::DualSVec64<N>;
 /// First and second derivative in one direction.
 pub type Dual2 = num_dual::Dual2_64;
+/// First, second and third derivative in one direction.
+pub type Dual3 = num_dual::Dual3_64;
 
 macro_rules! real {
     ($type:ty $(, $n:ident)?) => {
@@ -52,4 +54,5 @@ macro_rules! real {
 
 real!(Dual);
 real!(Dual2);
+real!(Dual3);
 real!(DualVector<N>, N);

@@ -10,7 +10,7 @@ mod expr;
 mod float;
 mod lanes;
 
-pub use dual::{Dual, Dual2, DualVector};
+pub use dual::{Dual, Dual2, Dual3, DualVector};
 pub use expr::{Arg, Expr, Id, Op, Operations, Program, trace};
 pub use lanes::{LANES, Lanes, all_nonneg, all_within, each_lane, lane, lanes, sum_of_lanes};
 

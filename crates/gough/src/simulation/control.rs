@@ -1,9 +1,11 @@
 //! What the drives give: efforts over time, or a controller along a trajectory.
 
 use crate::dynamics::Dynamics;
+use crate::dynamics::drives::Freedoms;
 use crate::dynamics::newton_euler::Sign;
 use crate::kinematics::motion::move_from;
-use crate::kinematics::{SolveError, WorkingMode, inverse_in, joint_value};
+use crate::kinematics::{Kind, SolveError, WorkingMode, inverse_in, joint_value};
+use crate::linalg::dense::{Matrix, svd};
 use crate::model::Model;
 use crate::spatial::orientation::wrap;
 use crate::spatial::{Pose, Wrench};
@@ -113,6 +115,9 @@ pub struct Controller {
     pub believed: Option<Model<f64>>,
     /// Friction that computed torque makes up for.
     pub friction: Option<Sign>,
+    /// Efforts over time that go with the trajectory: computed torque adds to them what the error asks for, and near a Type 2
+    /// singularity only along motions that the drives hold, so that it works through it.
+    pub planned: Option<EffortTable>,
 }
 
 /// What drives the robot.
@@ -125,6 +130,9 @@ pub enum Law {
     /// A controller.
     Controller(Box<Controller>),
 }
+
+/// Motions whose singular value is below this share of the largest are held less and less.
+const WEAK: f64 = 0.05;
 
 /// What a controller is told.
 #[derive(Clone, Debug)]
@@ -203,11 +211,51 @@ impl<'a> Governor<'a> {
                     td_d[k] += push[c.index()];
                 }
                 self.here.efforts.load = Wrench::zero();
+                if let Some(planned) = &law.planned {
+                    planned.at(t, out);
+                    return self.beside_plan(seen, &td_d[..n], law.friction, out);
+                }
                 self.here.inverse(&self.model, &seen.pose, self.mode, &seen.t_r[..n], &td_d[..n], law.friction)?
             }
         };
         out.copy_from_slice(found);
         Ok(())
+    }
+
+    /// Planned efforts `τ`, and what is missing to an acceleration: `A δ = h - A τ`, where motions that the drives hardly hold
+    /// are left to the plan, the more the smaller their singular value.
+    fn beside_plan(
+        &mut self,
+        seen: &Measured,
+        td_r: &[f64],
+        friction: Option<Sign>,
+        out: &mut [f64],
+    ) -> Result<(), SolveError> {
+        let (model, d) = (&self.model, &mut self.here);
+        let n = td_r.len();
+        inverse_in(model, &seen.pose, self.mode, &mut d.pos)?;
+        match d.inverse_from(model, &seen.t_r[..n], td_r, friction) {
+            Err(e) if e.kind() != Kind::Type2.word() => return Err(e),
+            _ => {}
+        }
+        let freedoms = Freedoms::of(model, &d.motion);
+        let scale =
+            |k: usize| if model.topology().platform.independent[k].is_angle() { model.length().recip() } else { 1.0 };
+        let gives: Vec<[f64; 6]> = d.efforts.J_inv.iter().map(|w| w.to_array()).collect();
+        let A = Matrix::from_fn(n, out.len(), |i, j| freedoms.down(&gives[j], i) * scale(i));
+        let h = d.efforts.h.to_array();
+        let missing: Vec<f64> = (0..n)
+            .map(|i| freedoms.down(&h, i) * scale(i) - (0..out.len()).map(|j| A[(i, j)] * out[j]).sum::<f64>())
+            .collect();
+        let f = svd(&A);
+        let weak = WEAK * f.s[0];
+        for (k, s) in f.s.iter().enumerate() {
+            let damping = (weak - s).max(0.0);
+            let gain = s / (s * s + damping * damping).max(f64::MIN_POSITIVE);
+            let along = gain * (0..n).map(|i| f.u[(i, k)] * missing[i]).sum::<f64>();
+            out.iter_mut().enumerate().for_each(|(j, x)| *x += f.v[(j, k)] * along);
+        }
+        if out.iter().all(|x| x.is_finite()) { Ok(()) } else { Err(SolveError::not_finite()) }
     }
 
     /// PD on the active joints.

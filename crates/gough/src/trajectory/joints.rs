@@ -1,9 +1,11 @@
 //! Motions given by the active joints, carried to the platform.
 
-use super::{Sample, TrajectoryError};
+use super::{Sample, TimeLaw, Trajectory, TrajectoryError, positive};
 use crate::kinematics::jacobians::matrices_at;
-use crate::kinematics::{Kind, Posture, SolveError, forward};
+use crate::kinematics::{Kind, Posture, SolveError, forward, inverse};
 use crate::model::Model;
+use crate::spatial::Pose;
+use crate::spatial::orientation::wrap;
 
 /// Active joints at a time, in the order of [`crate::model::Topology::active`].
 #[derive(Clone, PartialEq, Debug)]
@@ -57,4 +59,40 @@ fn carried(model: &Model<f64>, posture: &Posture, x: &[f64], t_r: Option<&[f64]>
         y.iter_mut().zip(bias).for_each(|(y, b)| *y += b);
     }
     Ok(y)
+}
+
+/// Samples of a motion of the joints between two poses.
+const SAMPLES: u32 = 400;
+
+/// From one pose to another with every active joint on a straight line of its own, by a law; the platform follows, in the
+/// assembly mode of the start. Angles take the shorter way. At corners of the law's acceleration it is smooth over one of
+/// the samples, of which there are 400.
+pub fn by_joints(
+    model: &Model<f64>,
+    start: &Posture,
+    to: &Pose<f64>,
+    law: TimeLaw,
+    duration: f64,
+) -> Result<Trajectory, TrajectoryError> {
+    positive("the duration", duration)?;
+    let active = &model.topology().active;
+    let end =
+        inverse(model, to, start.mode()).map_err(|why| TrajectoryError::Posture { sample: SAMPLES as usize, why })?;
+    let (first, last) = (start.joints(model, active), end.joints(model, active));
+    let way = |k: usize| {
+        let coord = &model.topology().coords[active[k]];
+        let way = last[k] - first[k];
+        if coord.slides || coord.counted || coord.range.is_some() { way } else { wrap(way) }
+    };
+    let law = law.over(0.0, duration);
+    let sample = |i: u32| {
+        let t = duration * f64::from(i) / f64::from(SAMPLES);
+        let [s, v, a, _] = law.at(t);
+        let of = |s: f64| (0..active.len()).map(|k| way(k) * s).collect::<Vec<f64>>();
+        let q = of(s).iter().zip(&first).map(|(x, q)| q + x).collect();
+        JointSample { t, q, rates: Some(of(v)), accelerations: Some(of(a)) }
+    };
+    let samples: Vec<JointSample> = (0..=SAMPLES).map(sample).collect();
+    let carried = from_joints(model, start, &samples)?;
+    Trajectory::sampled(model, start.mode(), &carried)
 }

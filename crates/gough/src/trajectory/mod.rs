@@ -3,26 +3,30 @@
 //! Positions are splined as they are, the angle of a planar platform too; orientations in space as quaternions, made unit
 //! where they are looked at. Angular velocity and acceleration then follow from the derivatives of the rotation matrix.
 
+mod chart;
 mod follow;
 mod joints;
+mod law;
+mod polynomial;
 mod spline;
+mod walk;
 
+pub use chart::from_rpy_rates;
 pub use follow::{
-    Bound, DriveLimits, MOST_SAMPLES, MOST_VIOLATIONS, Passage, Profile, Refusal, Row, Violation, drive_limits, follow,
-    follow_under,
+    Bound, DriveLimits, KnownEfforts, Look, MOST_INSTANTS, MOST_SAMPLES, MOST_VIOLATIONS, Passage, Profile, Refusal,
+    Row, Violation, drive_limits, follow, follow_under, follow_with, rows_in_table,
 };
-pub use joints::{JointSample, from_joints};
+pub use joints::{JointSample, by_joints, from_joints};
+pub use law::TimeLaw;
+pub use polynomial::{Condition, Jerky, Piecewise, Polynomial};
 pub use spline::{Jet, Samples, Spline};
 
-use crate::description::Coordinates;
 use crate::kinematics::motion::{Motion, move_in};
 use crate::kinematics::{Positions, SolveError, WorkingMode};
 use crate::model::Model;
-use crate::scalar::{Dual2, Real};
-use crate::spatial::orientation::{
-    from_axis_angle, from_quaternion, from_rpy, to_axis_angle, to_quaternion, to_rpy, wrap,
-};
-use crate::spatial::{Accel, Mat3, Pose, Rotation, Twist, Vec3, vec3};
+use crate::spatial::orientation::{from_axis_angle, to_axis_angle};
+use crate::spatial::{Accel, Pose, Twist, Vec3, vec3};
+use chart::{Turning, continuous, desired, jets_of, turning};
 use std::fmt;
 
 /// Where the platform is to be, and how it moves there, in world axes.
@@ -94,6 +98,8 @@ pub enum TrajectoryError {
         /// Its value.
         value: f64,
     },
+    /// Conditions that no polynomial meets.
+    Contradiction,
     /// More would take too long.
     TooMany {
         /// Instants asked for.
@@ -115,6 +121,9 @@ impl fmt::Display for TrajectoryError {
             ),
             Self::Posture { sample, why } => write!(f, "sample {}: {why}", sample + 1),
             Self::NotPositive { what, value } => write!(f, "{what} is {value}; it must be positive and finite"),
+            Self::Contradiction => f.write_str(
+                "no polynomial meets these poses, rates and accelerations; take times that lie further apart",
+            ),
             Self::TooMany { asked } => {
                 write!(f, "{asked:.0} instants are asked for, {MOST_SAMPLES} are the most; take a longer step")
             }
@@ -124,17 +133,6 @@ impl fmt::Display for TrajectoryError {
 
 impl std::error::Error for TrajectoryError {}
 
-/// How the orientation is followed.
-#[derive(Clone, Copy, PartialEq, Debug)]
-enum Turning {
-    /// It stays.
-    Still(Rotation<f64>),
-    /// `Rz(phi)` times this.
-    Planar(Rotation<f64>),
-    /// A quaternion.
-    Free,
-}
-
 /// A motion of the platform over time.
 #[derive(Clone, Debug)]
 pub struct Trajectory(Course);
@@ -142,8 +140,25 @@ pub struct Trajectory(Course);
 #[derive(Clone, Debug)]
 enum Course {
     Hold(Pose<f64>),
-    Between { from: Pose<f64>, way: Vec3<f64>, axis: Vec3<f64>, angle: f64, duration: f64 },
-    Sampled { spline: Spline, turning: Turning },
+    /// A straight line and a turn about one axis; the law tells the share of the way.
+    Line {
+        from: Pose<f64>,
+        way: Vec3<f64>,
+        axis: Vec3<f64>,
+        angle: f64,
+        law: Piecewise,
+    },
+    Sampled {
+        spline: Spline,
+        turning: Turning,
+    },
+    /// A curve for each coordinate of the chart.
+    Curves {
+        curves: Vec<Piecewise>,
+        turning: Turning,
+    },
+    /// One after the other.
+    Chain(Vec<Trajectory>),
 }
 
 /// Position on the way, its rate and acceleration: `s = 10ρ³ - 15ρ⁴ + 6ρ⁵`, `ρ = t / duration`, at rest at both ends,
@@ -171,19 +186,70 @@ impl Trajectory {
 
     /// From one pose to another on a straight line, turning about one axis, by the law of fifth degree; starts at time 0.
     pub fn between(from: Pose<f64>, to: Pose<f64>, duration: f64) -> Result<Self, TrajectoryError> {
-        positive("the duration", duration)?;
+        Self::by_law(TimeLaw::Poly5, from, to, [0.0, duration])
+    }
+
+    /// From one pose to another on a straight line, turning about one axis, from a time to a time by a law.
+    pub fn by_law(
+        law: TimeLaw,
+        from: Pose<f64>,
+        to: Pose<f64>,
+        [start, end]: [f64; 2],
+    ) -> Result<Self, TrajectoryError> {
+        positive("the duration", end - start)?;
         let (axis, angle) = to_axis_angle(&(to.R * from.R.inverse()));
-        Ok(Self(Course::Between { from, way: to.p - from.p, axis, angle, duration }))
+        let law = law.over(start, end - start);
+        Ok(Self(Course::Line { from, way: to.p - from.p, axis, angle, law }))
+    }
+
+    /// From pose to pose, resting at each, by a law.
+    pub fn stopping(law: TimeLaw, stops: &[(f64, Pose<f64>)]) -> Result<Self, TrajectoryError> {
+        let mut legs = Vec::new();
+        for (i, pair) in stops.windows(2).enumerate() {
+            let ([(start, from), (end, to)], sample) = ([pair[0], pair[1]], i + 1);
+            let leg = Self::by_law(law, from, to, [start, end]);
+            legs.push(leg.map_err(|_| TrajectoryError::TimesDoNotRise { sample })?);
+        }
+        if legs.is_empty() { Err(TrajectoryError::Empty) } else { Ok(Self(Course::Chain(legs))) }
+    }
+
+    /// Through poses at times without stopping, from rest to rest, with four continuous derivatives.
+    pub fn passing(
+        model: &Model<f64>,
+        mode: &WorkingMode,
+        stops: &[(f64, Pose<f64>)],
+    ) -> Result<Self, TrajectoryError> {
+        let plain = |(t, pose): &(f64, Pose<f64>)| Sample { t: *t, pose: *pose, twist: None, acceleration: None };
+        let samples: Vec<Sample> = stops.iter().map(plain).collect();
+        check_rows(&samples)?;
+        let (rows, turning) = charted(model, mode, &samples)?;
+        let values: Vec<Vec<f64>> = rows.iter().map(|row| row.iter().map(|jet| jet[0]).collect()).collect();
+        let times = samples.iter().map(|s| s.t).collect();
+        Ok(Self(Course::Sampled { spline: Spline::from_rest_to_rest(times, &values), turning }))
+    }
+
+    /// One polynomial per coordinate that meets poses, and twists and accelerations where they are given, at rising times;
+    /// three conditions at each of three times give the eighth degree.
+    pub fn polynomial(model: &Model<f64>, mode: &WorkingMode, samples: &[Sample]) -> Result<Self, TrajectoryError> {
+        rising(samples)?;
+        let (rows, turning) = charted(model, mode, samples)?;
+        let curve = |k: usize| {
+            let conditions = samples.iter().zip(&rows).flat_map(|(sample, row)| {
+                let given = [true, sample.twist.is_some(), sample.acceleration.is_some()];
+                Condition::jet(sample.t, row[k]).into_iter().filter(move |c| given[c.order])
+            });
+            let polynomial = Polynomial::through(&conditions.collect::<Vec<_>>())?;
+            Piecewise::new(vec![(samples[0].t, polynomial)], samples[samples.len() - 1].t)
+        };
+        let curves: Option<Vec<Piecewise>> = (0..rows[0].len()).map(curve).collect();
+        Ok(Self(Course::Curves { curves: curves.ok_or(TrajectoryError::Contradiction)?, turning }))
     }
 
     /// Through samples. Coordinates of the platform that follow from the closures are found in the working mode.
     pub fn sampled(model: &Model<f64>, mode: &WorkingMode, samples: &[Sample]) -> Result<Self, TrajectoryError> {
         check_rows(samples)?;
-        let complete = complete(model, mode, samples)?;
-        let turning = turning(model, &complete[0].pose);
         let times = samples.iter().map(|s| s.t).collect();
-        let mut rows: Vec<Vec<Jet>> = complete.iter().map(|d| jets_of(d, turning)).collect();
-        continuous(&mut rows, turning);
+        let (rows, turning) = charted(model, mode, samples)?;
         let width = rows[0].len();
         let column = |k: usize, order: usize| rows.iter().map(|row| row[k][order]).collect::<Vec<f64>>();
         let columns: Vec<[Vec<f64>; 3]> = (0..width).map(|k| [0, 1, 2].map(|order| column(k, order))).collect();
@@ -203,8 +269,10 @@ impl Trajectory {
     pub fn span(&self) -> [f64; 2] {
         match &self.0 {
             Course::Hold(_) => [0.0, 0.0],
-            Course::Between { duration, .. } => [0.0, *duration],
+            Course::Line { law, .. } => law.span(),
             Course::Sampled { spline, .. } => spline.span(),
+            Course::Curves { curves, .. } => curves[0].span(),
+            Course::Chain(list) => [list[0].span()[0], list[list.len() - 1].span()[1]],
         }
     }
 
@@ -221,12 +289,61 @@ impl Trajectory {
         }
     }
 
+    /// Names of the coordinates and their polynomials, where each coordinate is one polynomial.
+    pub fn polynomials(&self) -> Vec<(&'static str, Polynomial)> {
+        let Course::Curves { curves, turning } = &self.0 else { return Vec::new() };
+        let own = turning.names().iter().zip(curves).filter(|(_, curve)| curve.pieces().len() == 1);
+        own.map(|(name, curve)| (*name, curve.pieces()[0].1.clone())).collect()
+    }
+
+    /// The same way run through in another time: where it was at `t` it is at `factor · t`.
+    pub fn slowed(&self, factor: f64) -> Self {
+        Self(match &self.0 {
+            Course::Hold(pose) => Course::Hold(*pose),
+            Course::Line { from, way, axis, angle, law } => {
+                Course::Line { from: *from, way: *way, axis: *axis, angle: *angle, law: law.slowed(factor) }
+            }
+            Course::Sampled { spline, turning } => Course::Sampled { spline: spline.slowed(factor), turning: *turning },
+            Course::Curves { curves, turning } => {
+                Course::Curves { curves: curves.iter().map(|c| c.slowed(factor)).collect(), turning: *turning }
+            }
+            Course::Chain(list) => Course::Chain(list.iter().map(|leg| leg.slowed(factor)).collect()),
+        })
+    }
+
+    /// The leg of a chain that holds at a time.
+    fn leg_at(list: &[Trajectory], t: f64) -> &Trajectory {
+        let next = list.partition_point(|leg| leg.span()[0] <= t);
+        &list[next.saturating_sub(1)]
+    }
+
+    /// How the acceleration changes at a time: third derivative of the position, second of the angular velocity.
+    pub fn jerk(&self, t: f64) -> Accel<f64> {
+        let mut jets = [[0.0; 4]; 7];
+        match &self.0 {
+            Course::Hold(_) => Accel::zero(),
+            Course::Line { way, axis, angle, law, .. } => {
+                let [_, _, _, j] = law.at(t);
+                Accel { a: way * j, alpha: axis * (j * angle) }
+            }
+            Course::Sampled { spline, turning } => {
+                spline.jerk_at(t, &mut jets);
+                chart::jerk(&jets, *turning)
+            }
+            Course::Curves { curves, turning } => {
+                jets.iter_mut().zip(curves).for_each(|(jet, curve)| *jet = curve.at(t));
+                chart::jerk(&jets, *turning)
+            }
+            Course::Chain(list) => Self::leg_at(list, t).jerk(t),
+        }
+    }
+
     /// Where the platform is to be at a time. It rests before the start and after the end.
     pub fn at(&self, t: f64) -> Desired {
         match &self.0 {
             Course::Hold(pose) => Desired::resting(*pose),
-            Course::Between { from, way, axis, angle, duration } => {
-                let [s, ds, dds] = fifth_degree(t, *duration);
+            Course::Line { from, way, axis, angle, law } => {
+                let [s, ds, dds, _] = law.at(t);
                 Desired {
                     pose: Pose { R: from_axis_angle(*axis, s * angle) * from.R, p: from.p + way * s },
                     V: Twist { v: way * ds, w: axis * (ds * angle) },
@@ -238,12 +355,43 @@ impl Trajectory {
                 spline.at(t, &mut jets);
                 desired(&jets, *turning)
             }
+            Course::Curves { curves, turning } => {
+                let mut jets = [[0.0; 3]; 7];
+                for (jet, curve) in jets.iter_mut().zip(curves) {
+                    let [x, v, a, _] = curve.at(t);
+                    *jet = [x, v, a];
+                }
+                desired(&jets, *turning)
+            }
+            Course::Chain(list) => Self::leg_at(list, t).at(t),
         }
     }
 }
 
 pub(crate) fn positive(what: &'static str, value: f64) -> Result<(), TrajectoryError> {
     if value > 0.0 && value.is_finite() { Ok(()) } else { Err(TrajectoryError::NotPositive { what, value }) }
+}
+
+/// Samples in the coordinates of the chart, without jumps.
+fn charted(
+    model: &Model<f64>,
+    mode: &WorkingMode,
+    samples: &[Sample],
+) -> Result<(Vec<Vec<Jet>>, Turning), TrajectoryError> {
+    let complete = complete(model, mode, samples)?;
+    let turning = turning(model, &complete[0].pose);
+    let mut rows: Vec<Vec<Jet>> = complete.iter().map(|d| jets_of(d, turning)).collect();
+    continuous(&mut rows, turning);
+    Ok((rows, turning))
+}
+
+fn rising(samples: &[Sample]) -> Result<(), TrajectoryError> {
+    let bad = |i: &usize| !samples[*i].t.is_finite() || *i > 0 && !(samples[*i].t > samples[i - 1].t);
+    match (0..samples.len()).find(bad) {
+        Some(sample) => Err(TrajectoryError::TimesDoNotRise { sample }),
+        None if samples.len() < 2 => Err(TrajectoryError::Empty),
+        None => Ok(()),
+    }
 }
 
 fn check_rows(samples: &[Sample]) -> Result<(), TrajectoryError> {
@@ -282,95 +430,6 @@ fn complete(model: &Model<f64>, mode: &WorkingMode, samples: &[Sample]) -> Resul
         Ok(Desired { pose: pos.X_WE, V: motion.V_WE, A: motion.A_WE })
     };
     samples.iter().enumerate().map(one).collect()
-}
-
-fn turning(model: &Model<f64>, first: &Pose<f64>) -> Turning {
-    let platform = &model.topology().platform;
-    match platform.coordinates {
-        Coordinates::Spatial | Coordinates::Some(_) => Turning::Free,
-        Coordinates::Planar => {
-            let [roll, pitch, _] = to_rpy(&model.numbers().home_pose.R);
-            Turning::Planar(from_rpy(roll, pitch, 0.0))
-        }
-        Coordinates::Translation | Coordinates::Point(_) => Turning::Still(first.R),
-    }
-}
-
-/// Coordinates of a sample with their rates and accelerations: x, y, z, then nothing, the planar angle, or a quaternion.
-fn jets_of(d: &Desired, turning: Turning) -> Vec<Jet> {
-    let mut jets: Vec<Jet> = (0..3).map(|k| [d.pose.p[k], d.V.v[k], d.A.a[k]]).collect();
-    match turning {
-        Turning::Still(_) => {}
-        Turning::Planar(tilt) => {
-            let R = d.pose.R * tilt.inverse();
-            jets.push([R.0[(1, 0)].atan2(R.0[(0, 0)]), d.V.w.z, d.A.alpha.z]);
-        }
-        Turning::Free => {
-            // q̇ = ½ ω q, q̈ = ½ (ω̇ q + ω q̇)
-            let q = to_quaternion(&d.pose.R);
-            let rate = turned(d.V.w, q).map(|x| 0.5 * x);
-            let (a, b) = (turned(d.A.alpha, q), turned(d.V.w, rate));
-            jets.extend((0..4).map(|k| [q[k], rate[k], 0.5 * (a[k] + b[k])]));
-        }
-    }
-    jets
-}
-
-/// The product of the quaternions (0, w) and q.
-fn turned(w: Vec3<f64>, [s, x, y, z]: [f64; 4]) -> [f64; 4] {
-    let v = vec3(x, y, z);
-    let u = w * s + w.cross(&v);
-    [-w.dot(&v), u.x, u.y, u.z]
-}
-
-/// Angles without jumps of whole turns, quaternions without changes of sign.
-fn continuous(rows: &mut [Vec<Jet>], turning: Turning) {
-    for i in 1..rows.len() {
-        let (before, now) = rows.split_at_mut(i);
-        let (before, now) = (&before[i - 1], &mut now[0]);
-        match turning {
-            Turning::Still(_) => {}
-            Turning::Planar(_) => now[3][0] = before[3][0] + wrap(now[3][0] - before[3][0]),
-            Turning::Free => {
-                if (3..7).map(|k| before[k][0] * now[k][0]).sum::<f64>() < 0.0 {
-                    now[3..7].iter_mut().flatten().for_each(|x| *x = -*x);
-                }
-            }
-        }
-    }
-}
-
-fn desired(jets: &[Jet; 7], turning: Turning) -> Desired {
-    let part = |order: usize| vec3(jets[0][order], jets[1][order], jets[2][order]);
-    let dual = |k: usize| Dual2::new(jets[k][0], jets[k][1], jets[k][2]);
-    let R = match turning {
-        Turning::Still(R) => {
-            let (pose, still) = (Pose { R, p: part(0) }, Vec3::zeros());
-            return Desired { pose, V: Twist { v: part(1), w: still }, A: Accel { a: part(2), alpha: still } };
-        }
-        Turning::Planar(tilt) => from_rpy(Dual2::lit(0.0), Dual2::lit(0.0), dual(3)) * tilt.map(&mut Dual2::lit),
-        Turning::Free => {
-            let q = [3, 4, 5, 6].map(dual);
-            let n = q.iter().fold(Dual2::lit(0.0), |sum, x| sum + *x * *x).sqrt();
-            from_quaternion(q.map(|x| x / n))
-        }
-    };
-    let (w, alpha) = angular(&R);
-    let pose = Pose { R: Rotation(R.0.map(|x| x.re)), p: part(0) };
-    Desired { pose, V: Twist { v: part(1), w }, A: Accel { a: part(2), alpha } }
-}
-
-/// `ω̂ = Ṙ Rᵀ`, and `ω̇` from the skew part of `R̈ Rᵀ = ω̇^ + ω̂ ω̂`.
-fn angular(R: &Rotation<Dual2>) -> (Vec3<f64>, Vec3<f64>) {
-    let (R0, R1, R2) = (R.0.map(|x| x.re), R.0.map(|x| x.v1), R.0.map(|x| x.v2));
-    let axial = |m: Mat3<f64>| 0.5 * vec3(m[(2, 1)] - m[(1, 2)], m[(0, 2)] - m[(2, 0)], m[(1, 0)] - m[(0, 1)]);
-    (axial(R1 * R0.transpose()), axial(R2 * R0.transpose()))
-}
-
-/// Angular velocity and acceleration from roll, pitch, yaw, their rates and accelerations.
-pub fn from_rpy_rates(rpy: [Jet; 3]) -> (Vec3<f64>, Vec3<f64>) {
-    let [roll, pitch, yaw] = rpy.map(|[x, v, a]| Dual2::new(x, v, a));
-    angular(&from_rpy(roll, pitch, yaw))
 }
 
 /// How far a pose is from a desired one: along the axes of the world, then the rotation vector.

@@ -43,6 +43,45 @@ impl Spline {
         Self { times, width, jets }
     }
 
+    /// Through values, one list per time, from rest to rest, with four continuous derivatives.
+    ///
+    /// # Panics
+    /// When lists differ in length, or the times do not rise.
+    pub fn from_rest_to_rest(times: Vec<f64>, values: &[Vec<f64>]) -> Self {
+        assert!(times.windows(2).all(|w| w[0] < w[1]), "times rise");
+        let width = values[0].len();
+        let mut jets = vec![[0.0; 3]; times.len() * width];
+        for k in 0..width {
+            let column: Vec<f64> = values.iter().map(|row| row[k]).collect();
+            let mut own: Vec<Jet> = column.iter().map(|x| [*x, 0.0, 0.0]).collect();
+            Samples { values: &column, rates: None, accelerations: None }.join(&times, &mut own);
+            own.into_iter().enumerate().for_each(|(i, jet)| jets[i * width + k] = jet);
+        }
+        Self { times, width, jets }
+    }
+
+    /// The same curve run through in another time: `x(t / factor)`.
+    pub fn slowed(&self, factor: f64) -> Self {
+        let slower = |[x, v, a]: &Jet| [*x, v / factor, a / (factor * factor)];
+        let times = self.times.iter().map(|t| t * factor).collect();
+        Self { times, width: self.width, jets: self.jets.iter().map(slower).collect() }
+    }
+
+    /// All coordinates at a time with their jerks; where these jump, the one after.
+    pub fn jerk_at(&self, t: f64, out: &mut [super::Jerky]) {
+        let mut jets = vec![[0.0; 3]; self.width];
+        self.at(t, &mut jets);
+        let next = self.times.partition_point(|s| *s <= t);
+        let rests = next == 0 || next == self.times.len();
+        let i = next.saturating_sub(1);
+        for (k, (out, [x, v, a])) in out.iter_mut().zip(jets).enumerate() {
+            let h = if rests { 0.0 } else { self.times[i + 1] - self.times[i] };
+            let ends = |i: usize| self.jets[i * self.width + k];
+            let jerk = if rests { 0.0 } else { third(ends(i), ends(i + 1), h, t - self.times[i]) };
+            *out = [x, v, a, jerk];
+        }
+    }
+
     /// First and last time.
     pub fn span(&self) -> [f64; 2] {
         [self.times[0], self.times[self.times.len() - 1]]
@@ -77,16 +116,28 @@ impl Spline {
 }
 
 /// The polynomial of fifth degree from one jet to another, `h` later, at the time `s` after the first.
-fn between([x0, v0, a0]: Jet, [x1, v1, a1]: Jet, h: f64, s: f64) -> Jet {
-    let d = x1 - x0;
-    let c3 = (10.0 * d - h * (6.0 * v0 + 4.0 * v1) - h * h * (1.5 * a0 - 0.5 * a1)) / h.powi(3);
-    let c4 = (-15.0 * d + h * (8.0 * v0 + 7.0 * v1) + h * h * (1.5 * a0 - a1)) / h.powi(4);
-    let c5 = (6.0 * d - 3.0 * h * (v0 + v1) - 0.5 * h * h * (a0 - a1)) / h.powi(5);
+fn between(first @ [x0, v0, a0]: Jet, last: Jet, h: f64, s: f64) -> Jet {
+    let [c3, c4, c5] = upper(first, last, h);
     [
         x0 + s * (v0 + s * (0.5 * a0 + s * (c3 + s * (c4 + s * c5)))),
         v0 + s * (a0 + s * (3.0 * c3 + s * (4.0 * c4 + s * 5.0 * c5))),
         a0 + s * (6.0 * c3 + s * (12.0 * c4 + s * 20.0 * c5)),
     ]
+}
+
+/// The third derivative of that polynomial.
+fn third(first: Jet, last: Jet, h: f64, s: f64) -> f64 {
+    let [c3, c4, c5] = upper(first, last, h);
+    6.0 * c3 + s * (24.0 * c4 + s * 60.0 * c5)
+}
+
+/// Its coefficients from the third power on.
+fn upper([x0, v0, a0]: Jet, [x1, v1, a1]: Jet, h: f64) -> [f64; 3] {
+    let d = x1 - x0;
+    let c3 = (10.0 * d - h * (6.0 * v0 + 4.0 * v1) - h * h * (1.5 * a0 - 0.5 * a1)) / h.powi(3);
+    let c4 = (-15.0 * d + h * (8.0 * v0 + 7.0 * v1) + h * h * (1.5 * a0 - a1)) / h.powi(4);
+    let c5 = (6.0 * d - 3.0 * h * (v0 + v1) - 0.5 * h * h * (a0 - a1)) / h.powi(5);
+    [c3, c4, c5]
 }
 
 impl Samples<'_> {

@@ -62,8 +62,14 @@ fn steps_of_a_simulation_allocate_nothing() {
         let rest = vec![0.0; model.topology().platform.independent.len()];
         for feedback in [Feedback::JointPd { gravity: true }, Feedback::PlatformPd, Feedback::ComputedTorque] {
             let (gains, trajectory) = (Gains::all(100.0, 10.0), Trajectory::hold(home));
-            let law =
-                Law::Controller(Box::new(Controller { feedback, gains, trajectory, believed: None, friction: None }));
+            let law = Law::Controller(Box::new(Controller {
+                feedback,
+                gains,
+                trajectory,
+                believed: None,
+                friction: None,
+                planned: None,
+            }));
             let mut counts = [10.0, 60.0].map(|steps| {
                 let step = Method::Fixed { step: 0.01 / steps };
                 let options = Options { method: step, every: 0.01, ..Options::lasting(0.01) };

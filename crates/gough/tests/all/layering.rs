@@ -15,6 +15,7 @@ const FLOORS: [(&str, u8); 13] = [
     ("elastodynamics", 6),
     ("analysis", 7),
     ("codegen", 8),
+    ("crossing", 8),
     ("simulation", 8),
 ];
 

@@ -7,6 +7,7 @@ mod branches;
 mod codegen;
 mod common;
 mod counting;
+mod crossing;
 mod dynamics;
 mod elastic_drives;
 mod faults;

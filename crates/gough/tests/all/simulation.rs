@@ -22,7 +22,7 @@ fn run(robot: &Robot, from: &Pose<f64>, t_r: &[f64], law: &Law, options: &Option
 }
 
 fn controller(feedback: Feedback, gains: Gains, trajectory: Trajectory) -> Law {
-    Law::Controller(Box::new(Controller { feedback, gains, trajectory, believed: None, friction: None }))
+    Law::Controller(Box::new(Controller { feedback, gains, trajectory, believed: None, friction: None, planned: None }))
 }
 
 /// Springs at the drives that rest at a pose.

@@ -1,0 +1,31 @@
+//! Which singularity the end of a leg's reach is: Type 1, or LPJTS where passive joints alone are stretched.
+
+use super::singularity::singularities;
+use crate::kinematics::{Kind, SolveError, WorkingMode, inverse_at_limit};
+use crate::model::Model;
+use crate::spatial::Pose;
+
+/// A refusal at a pose with the kind of its singularity: the inverse geometry takes every end of a leg's reach for Type 1,
+/// because two working modes meet; where the leg's passive joints move by themselves it is an LPJTS. `inside` is a pose that
+/// can be reached. Other refusals stay as they are.
+pub fn named_end_of_reach(
+    model: &Model<f64>,
+    mode: &WorkingMode,
+    pose: &Pose<f64>,
+    inside: &Pose<f64>,
+    refusal: SolveError,
+) -> SolveError {
+    let leg = match &refusal {
+        SolveError::AtLimit { leg } | SolveError::Singular { leg: Some(leg), kind: Kind::Type1 } => leg.clone(),
+        _ => return refusal,
+    };
+    let Ok(posture) = inverse_at_limit(&model.without_ranges(), pose, mode, inside) else { return refusal };
+    let report = singularities(model, &posture);
+    // A stretched leg is known to half of the digits.
+    let loose = |kind: Kind| {
+        let own = report.list.iter().filter(|s| s.kind == kind && s.leg.as_ref() == Some(&leg));
+        own.map(|s| s.sigma).fold(f64::INFINITY, f64::min)
+    };
+    let passive = loose(Kind::Lpjts) < 1e-4 && loose(Kind::Lpjts) < loose(Kind::Type1);
+    if passive { SolveError::Singular { leg: Some(leg), kind: Kind::Lpjts } } else { refusal }
+}
