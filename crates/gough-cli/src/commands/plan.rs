@@ -15,8 +15,8 @@ use gough::Robot;
 use gough::analysis::loci::trace_loci;
 use gough::analysis::{Region, Span};
 use gough::crossing::{
-    Beside, Crossing, Inspection, Objective, Plan, PlanError, Task, Wish, crossings, fastest, inspect, inspect_all,
-    plan_crossing, refined,
+    Beside, Crossing, CrossingPlan, CrossingTask, Inspection, Objective, PlanError, Wish, crossings, fastest, inspect,
+    inspect_all, plan_crossing, refined,
 };
 use gough::description::Coordinate;
 use gough::kinematics::platform::coordinates;
@@ -170,7 +170,7 @@ struct Made {
     trajectory: Trajectory,
     found: Inspection,
     /// Of a motion through singularities: the plan, and efforts beside each crossing, with and without the condition.
-    crossing: Option<(Plan, Vec<[Vec<Beside>; 2]>)>,
+    crossing: Option<(CrossingPlan, Vec<[Vec<Beside>; 2]>)>,
 }
 
 fn answer(robot: &Robot, arguments: &Arguments) -> Result<(), Failure> {
@@ -207,7 +207,7 @@ fn answer(robot: &Robot, arguments: &Arguments) -> Result<(), Failure> {
             return Err(PlanError::Blocked { t: refusal.from, why: refusal.why.clone() }.into());
         }
     }
-    let beside = |plan: &Plan| {
+    let beside = |plan: &CrossingPlan| {
         let without = crossings(model, &mode, &plan.contrast, Wrench::zero()).unwrap_or_default();
         let pair = |(c, w): (&Crossing, &Crossing)| {
             [refined(model, &mode, &plan.trajectory, c), refined(model, &mode, &plan.contrast, w)]
@@ -273,15 +273,21 @@ fn cross(
     from: Pose<f64>,
     to: Pose<f64>,
     arguments: &Arguments,
-) -> Result<Plan, Failure> {
+) -> Result<CrossingPlan, Failure> {
     let duration = time(arguments.time.as_deref().unwrap_or("1"), "--time")?;
     let objective = arguments.optimise.map(|wanted| match wanted {
         Wanted::Peak => Objective::Peak,
         Wanted::Energy => Objective::Energy,
         Wanted::Time => Objective::Time,
     });
-    let task =
-        Task { from, to, duration, wishes: wishes(robot, duration, arguments)?, objective, seed: arguments.seed };
+    let task = CrossingTask {
+        from,
+        to,
+        duration,
+        wishes: wishes(robot, duration, arguments)?,
+        objective,
+        seed: arguments.seed,
+    };
     let stop = Arc::new(AtomicBool::new(false));
     let flag = stop.clone();
     // A second handler in one process is refused; then Ctrl-C ends the program as usual.

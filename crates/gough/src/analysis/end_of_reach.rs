@@ -1,7 +1,7 @@
 //! Which singularity the end of a leg's reach is: Type 1, or LPJTS where passive joints alone are stretched.
 
 use super::singularity::singularities;
-use crate::kinematics::{Kind, SolveError, WorkingMode, inverse_at_limit};
+use crate::kinematics::{Kind, SolveError, WorkingMode, between, inverse};
 use crate::model::Model;
 use crate::spatial::Pose;
 
@@ -19,13 +19,15 @@ pub fn named_end_of_reach(
         SolveError::AtLimit { leg } | SolveError::Singular { leg: Some(leg), kind: Kind::Type1 } => leg.clone(),
         _ => return refusal,
     };
-    let Ok(posture) = inverse_at_limit(&model.without_ranges(), pose, mode, inside) else { return refusal };
-    let report = singularities(model, &posture);
-    // A stretched leg is known to half of the digits.
+    let free = model.without_ranges();
+    // From a posture a little inside, which is known better than one at the end itself.
+    let inward = |exponent: i32| inverse(&free, &between(pose, inside, 10.0_f64.powi(exponent)), mode).ok();
+    let Some(posture) = (-9..-5).find_map(inward) else { return refusal };
+    let report = singularities(&free, &posture);
     let loose = |kind: Kind| {
         let own = report.list.iter().filter(|s| s.kind == kind && s.leg.as_ref() == Some(&leg));
         own.map(|s| s.sigma).fold(f64::INFINITY, f64::min)
     };
-    let passive = loose(Kind::Lpjts) < 1e-4 && loose(Kind::Lpjts) < loose(Kind::Type1);
+    let passive = loose(Kind::Lpjts) < 1e-2 && loose(Kind::Lpjts) < loose(Kind::Type1);
     if passive { SolveError::Singular { leg: Some(leg), kind: Kind::Lpjts } } else { refusal }
 }

@@ -23,7 +23,7 @@ const ZERO: f64 = 1e-6;
 /// The equations of the drives at an instant of a motion, and how they change: `A τ = h` on the platform's independent
 /// components, angles divided by the robot's length.
 #[derive(Clone, Debug)]
-pub struct Balance {
+pub struct DriveBalance {
     /// What unit efforts give to the platform, one column per drive, and its rate.
     A: [Matrix; 2],
     /// What the platform needs, and its rate.
@@ -57,7 +57,7 @@ impl Degeneracy {
     }
 }
 
-impl Balance {
+impl DriveBalance {
     /// At a posture, for a motion with this twist, acceleration and jerk; with friction if asked, and a load on the platform.
     pub fn along(
         model: &Model<f64>,
@@ -215,6 +215,6 @@ pub fn criterion(
 /// Motions of the platform that no drive feels at a posture, as in [`Degeneracy::lost`]; at least the one felt least.
 pub fn lost_motions(model: &Model<f64>, posture: &Posture) -> Result<Vec<Vec<f64>>, SolveError> {
     let rest = Desired { pose: *posture.pose(), V: crate::spatial::Twist::zero(), A: Accel::zero() };
-    let balance = Balance::along(model, posture, &rest, &Accel::zero(), None, Wrench::zero())?;
+    let balance = DriveBalance::along(model, posture, &rest, &Accel::zero(), None, Wrench::zero())?;
     Ok(balance.degeneracy().lost)
 }

@@ -6,7 +6,7 @@
 //! give. At an LPJTS singularity a motion of passive joints alone moves nothing else, so that `A` loses rank along it, and
 //! efforts exist when `f` vanishes along it: the criterion `q̇_dˢᵀ τ_td = 0`.
 
-use super::degeneracy::{Balance, Degeneracy};
+use super::degeneracy::{Degeneracy, DriveBalance};
 use super::refusal::PlanError;
 use crate::description::Coordinates;
 use crate::dynamics::newton_euler::{LegEfforts, Sign, leg_wrenches};
@@ -234,7 +234,7 @@ impl<'a> LegDriven<'a> {
         let Equations { A, f } = self.equations(&self.dual, &pivots, friction, [&motion[0], &motion[1], &motion[2]]);
         let slides = |c: CoordId| self.model.topology().coords[c].slides;
         let scales = self.coordinates().into_iter().map(|c| if slides(c) { 1.0 } else { self.model.length().recip() });
-        Ok(Balance::of(&A, &f, scales.collect())?.degeneracy())
+        Ok(DriveBalance::of(&A, &f, scales.collect())?.degeneracy())
     }
 }
 

@@ -1,6 +1,6 @@
 //! Singularities on the way of a motion: found between its samples by functions that change their sign, and named.
 
-use super::degeneracy::{Balance, Degeneracy};
+use super::degeneracy::{Degeneracy, DriveBalance};
 use crate::analysis::Probe;
 use crate::analysis::singularity::sigma;
 use crate::dynamics::newton_euler::Sign;
@@ -165,7 +165,7 @@ fn named(
     let motion = trajectory.at(t);
     let posture = inverse(model, &motion.pose, mode)?;
     let with = |friction: Option<Sign>| -> Result<Degeneracy, SolveError> {
-        Ok(Balance::along(model, &posture, &motion, &trajectory.jerk(t), friction, load)?.degeneracy())
+        Ok(DriveBalance::along(model, &posture, &motion, &trajectory.jerk(t), friction, load)?.degeneracy())
     };
     let m = &motion.pose.R.0;
     let mut crossing = Crossing {

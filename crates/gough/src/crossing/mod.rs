@@ -11,12 +11,12 @@ mod plan;
 mod refusal;
 mod score;
 
-pub use degeneracy::{Balance, Degeneracy, criterion, lost_motions};
+pub use degeneracy::{Degeneracy, DriveBalance, criterion, lost_motions};
 pub use leg_driven::LegDriven;
 pub use meet::{Crossing, Inspection, crossings, inspect, inspect_all};
 pub use optimise::{Objective, Progress, minimise};
 pub use pace::{Beside, fastest, refined};
 pub use passive::{LegCrossing, LegPlan, driven_by, plan_passive};
-pub use plan::{Plan, Task, Wish, plan_crossing};
+pub use plan::{CrossingPlan, CrossingTask, Wish, plan_crossing};
 pub use refusal::PlanError;
 pub use score::Score;

@@ -30,7 +30,7 @@ pub struct Wish {
 
 /// A motion from rest to rest that is to cross.
 #[derive(Clone, Debug)]
-pub struct Task {
+pub struct CrossingTask {
     /// Where it starts.
     pub from: Pose<f64>,
     /// Where it ends.
@@ -47,7 +47,7 @@ pub struct Task {
 
 /// A motion through singularities.
 #[derive(Clone, Debug)]
-pub struct Plan {
+pub struct CrossingPlan {
     /// The motion.
     pub trajectory: Trajectory,
     /// The motion through the same poses with the same twists whose accelerations at the crossings are not corrected.
@@ -64,7 +64,7 @@ pub struct Plan {
 
 /// What is decided at one crossing.
 #[derive(Clone, Debug)]
-struct Node {
+struct Gate {
     t: f64,
     pose: Pose<f64>,
     twist: Vec<f64>,
@@ -75,15 +75,15 @@ struct Node {
 /// A motion that is being planned.
 #[derive(Clone, Debug)]
 struct Draft {
-    nodes: Vec<Node>,
+    nodes: Vec<Gate>,
     duration: f64,
 }
 
 /// The planner at work.
-struct Planner<'a> {
+struct CrossingPlanner<'a> {
     model: &'a Model<f64>,
     mode: &'a WorkingMode,
-    task: &'a Task,
+    task: &'a CrossingTask,
     looked_at: usize,
 }
 
@@ -92,11 +92,11 @@ struct Planner<'a> {
 pub fn plan_crossing(
     model: &Model<f64>,
     mode: &WorkingMode,
-    task: &Task,
+    task: &CrossingTask,
     progress: &mut Progress<'_>,
-) -> Result<Plan, PlanError> {
+) -> Result<CrossingPlan, PlanError> {
     let free = model.without_ranges();
-    let mut planner = Planner { model: &free, mode, task, looked_at: 0 };
+    let mut planner = CrossingPlanner { model: &free, mode, task, looked_at: 0 };
     for pose in [&task.from, &task.to] {
         inverse(model, pose, mode)?;
     }
@@ -108,9 +108,9 @@ pub fn plan_crossing(
     planner.finish(&draft, moved)
 }
 
-impl Planner<'_> {
+impl CrossingPlanner<'_> {
     /// The crossings as they are wished, or as the straight way has them.
-    fn nodes(&self) -> Result<(Vec<Node>, Vec<f64>), PlanError> {
+    fn nodes(&self) -> Result<(Vec<Gate>, Vec<f64>), PlanError> {
         let task = self.task;
         let straight = Trajectory::between(task.from, task.to, task.duration)?;
         if task.wishes.iter().all(|w| w.pose.is_none()) {
@@ -148,7 +148,7 @@ impl Planner<'_> {
         samples.push(resting(self.model, task.duration, task.to));
         let nominal = Trajectory::polynomial(self.model, self.mode, &samples)?;
         let nodes = poses.iter().zip(&times).zip(&task.wishes);
-        let nodes: Vec<Node> = nodes.map(|((pose, t), wish)| self.node(&nominal, *pose, *t, wish.clone())).collect();
+        let nodes: Vec<Gate> = nodes.map(|((pose, t), wish)| self.node(&nominal, *pose, *t, wish.clone())).collect();
         let differ = self.sign(&task.from) != self.sign(&task.to);
         if differ == (nodes.len() % 2 == 1) {
             Ok((nodes, moved))
@@ -167,7 +167,7 @@ impl Planner<'_> {
         Ok(())
     }
 
-    fn node(&self, nominal: &Trajectory, pose: Pose<f64>, t: f64, wish: Wish) -> Node {
+    fn node(&self, nominal: &Trajectory, pose: Pose<f64>, t: f64, wish: Wish) -> Gate {
         let n = self.model.topology().platform.independent.len();
         let (mut twist, mut acceleration) = (vec![0.0; n], vec![0.0; n]);
         nominal.at(t).components(self.model, &mut twist, &mut acceleration);
@@ -177,7 +177,7 @@ impl Planner<'_> {
         for (a, given) in acceleration.iter_mut().zip(&wish.acceleration) {
             *a = given.unwrap_or(*a);
         }
-        Node { t: wish.t.unwrap_or(t), pose, twist, acceleration, wish }
+        Gate { t: wish.t.unwrap_or(t), pose, twist, acceleration, wish }
     }
 
     /// Times of wished poses: of one, as the law of fifth degree has it at its share of the way; of several, between which the
@@ -240,7 +240,7 @@ impl Planner<'_> {
     }
 
     /// The acceleration at a crossing that meets the criterion and differs least from the one of the node: `G ẍ + c = 0`.
-    fn corrected(&self, node: &Node, which: usize) -> Result<Vec<f64>, PlanError> {
+    fn corrected(&self, node: &Gate, which: usize) -> Result<Vec<f64>, PlanError> {
         let posture = inverse(self.model, &node.pose, self.mode)?;
         let lost = lost_motions(self.model, &posture)?;
         let (G, c) = criterion(self.model, &posture, &node.twist, &lost, Some(Sign::Sharp))?;
@@ -342,7 +342,7 @@ impl Planner<'_> {
         (rise && inside).then_some(moved)
     }
 
-    fn shifted(&self, node: &Node, x: &[f64], draft: &Draft, factor: f64) -> Option<Node> {
+    fn shifted(&self, node: &Gate, x: &[f64], draft: &Draft, factor: f64) -> Option<Gate> {
         let (n, size) = (node.twist.len(), self.model.size());
         let mut node = node.clone();
         if node.wish.t.is_none() {
@@ -366,12 +366,12 @@ impl Planner<'_> {
         Some(node)
     }
 
-    fn finish(&mut self, draft: &Draft, moved: Vec<f64>) -> Result<Plan, PlanError> {
+    fn finish(&mut self, draft: &Draft, moved: Vec<f64>) -> Result<CrossingPlan, PlanError> {
         let (trajectory, contrast) = (self.motion(draft, true)?, self.motion(draft, false)?);
         let score = score(self.model, self.mode, &trajectory, &draft.times());
         let score = score.ok_or(PlanError::NotFound { tried: self.looked_at })?;
         let crossings = crossings_among(self.model, self.mode, &trajectory, Wrench::zero(), 1000)?;
-        Ok(Plan { trajectory, contrast, crossings, moved, score, looked_at: self.looked_at })
+        Ok(CrossingPlan { trajectory, contrast, crossings, moved, score, looked_at: self.looked_at })
     }
 }
 
@@ -401,7 +401,7 @@ impl Draft {
 
     /// Crossings later by a share of the time, bent so that start and end stay, and faster by a factor; wishes stay.
     fn varied(&self, shift: f64, speed: f64) -> Self {
-        let one = |node: &Node| {
+        let one = |node: &Gate| {
             let mut node = node.clone();
             if node.wish.t.is_none() {
                 let r = node.t / self.duration;

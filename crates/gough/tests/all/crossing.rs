@@ -3,8 +3,8 @@ use crate::common::{compile, robot, text};
 use gough::Robot;
 use gough::analysis::named_end_of_reach;
 use gough::crossing::{
-    LegDriven, Objective, Plan, PlanError, Task, Wish, criterion, crossings, driven_by, fastest, inspect_all,
-    lost_motions, plan_crossing, plan_passive,
+    CrossingPlan, CrossingTask, LegDriven, Objective, PlanError, Wish, criterion, crossings, driven_by, fastest,
+    inspect_all, lost_motions, plan_crossing, plan_passive,
 };
 use gough::description::Coordinate::{Rx, Ry, Rz, X, Y, Z};
 use gough::dynamics::Dynamics;
@@ -149,17 +149,24 @@ fn x_s(robot: &Robot) -> f64 {
 }
 
 /// The task of section 9.4: conditions at the crossing but for one acceleration.
-fn five_bar_task(robot: &Robot) -> Task {
+fn five_bar_task(robot: &Robot) -> CrossingTask {
     let wish = Wish {
         pose: Some(at(x_s(robot), 0.2)),
         t: Some(0.75),
         twist: Some(vec![0.16709, -0.48128]),
         acceleration: vec![Some(6.8e-4), None],
     };
-    Task { from: at(0.0, 0.338_175), to: at(0.1, 0.1), duration: 1.5, wishes: vec![wish], objective: None, seed: 1 }
+    CrossingTask {
+        from: at(0.0, 0.338_175),
+        to: at(0.1, 0.1),
+        duration: 1.5,
+        wishes: vec![wish],
+        objective: None,
+        seed: 1,
+    }
 }
 
-fn planned(robot: &Robot, task: &Task) -> Plan {
+fn planned(robot: &Robot, task: &CrossingTask) -> CrossingPlan {
     plan_crossing(robot.model(), robot.mode(), task, &mut |_, _| true).unwrap_or_else(|e| panic!("{e}"))
 }
 
@@ -231,17 +238,24 @@ fn efforts_beside_a_crossing_stay_when_the_step_is_refined() {
 #[test]
 fn the_motion_of_fifth_degree_grows_as_computed_for_section_9_4() {
     let robot = robot("five-bar");
-    let motion = Trajectory::between(at(0.0, 0.338_175), at(0.1, 0.1), 1.5).unwrap();
+    // As printed, with six digits; a spline of fifth degree through a polynomial of fifth degree is that polynomial.
+    let power = |c: [f64; 6]| Polynomial { start: 0.0, coefficients: c.to_vec() };
+    let x = power([0.0, 0.0, 0.0, 0.296_296, -0.296_296, 0.079_012]);
+    let y = power([0.338_175, 0.0, 0.0, -0.705_704, 0.705_704, -0.188_188]);
+    let samples = [0.0, 0.75, 1.5].map(|t| {
+        let (x, y) = (x.at(t), y.at(t));
+        sample(t, at(x[0], y[0]), vec![x[1], y[1]], vec![x[2], y[2]])
+    });
+    let motion = Trajectory::sampled(robot.model(), robot.mode(), &samples).unwrap();
     let found = crossings(robot.model(), robot.mode(), &motion, Wrench::zero()).unwrap();
-    // The table is that of the polynomial with printed coefficients, rounded to a millionth.
-    assert!(found.len() == 1 && !found[0].bounded && (found[0].t - 0.818_584).abs() < 2e-6, "{found:?}");
+    assert!(found.len() == 1 && !found[0].bounded && (found[0].t - 0.818_584).abs() < 1e-6, "{found:?}");
     for (step, peaks) in [(1e-3, [18.1, 11.2]), (1e-4, [59.8, 57.4])] {
         // The sampling grid of the table: a third of a step off whole steps.
         let first = (found[0].t / step).round() - 30.0;
         let rows = (0..60).map(|k| efforts(&robot, &motion, step / 3.0 + (first + f64::from(k)) * step));
         let most = rows.fold([0.0_f64; 2], |m, e| [m[0].max(e[0].abs()), m[1].max(e[1].abs())]);
         for (a, b) in most.iter().zip(peaks) {
-            assert!((a - b).abs() < 0.05 * b.max(1.0) / 50.0 + 0.05, "{step}: {most:?}");
+            assert!((a - b).abs() < 0.051, "{step}: {most:?}");
         }
     }
     // The growth that is told is that of the samples.
@@ -278,7 +292,7 @@ fn feed_forward(robot: &Robot, motion: &Trajectory) -> EffortTable {
 }
 
 /// Where a simulation through a plan ends, off its goal.
-fn simulated(robot: &Robot, task: &Task, law: &Law, period: Option<f64>) -> f64 {
+fn simulated(robot: &Robot, task: &CrossingTask, law: &Law, period: Option<f64>) -> f64 {
     let n = robot.model().topology().platform.independent.len();
     let options = Options {
         through_type2: true,
@@ -303,7 +317,7 @@ fn simulated(robot: &Robot, task: &Task, law: &Law, period: Option<f64>) -> f64 
 fn crosses(name: &str, to: Pose<f64>) {
     let robot = robot(name);
     let from = *robot.home().pose();
-    let task = Task { from, to, duration: 1.0, wishes: Vec::new(), objective: None, seed: 1 };
+    let task = CrossingTask { from, to, duration: 1.0, wishes: Vec::new(), objective: None, seed: 1 };
     let plan = planned(&robot, &task);
     assert!(plan.crossings.len() == 1 && plan.crossings[0].bounded, "{:?}", plan.crossings);
     let planned = feed_forward(&robot, &plan.trajectory);
@@ -340,7 +354,7 @@ fn several_singularities_are_crossed_in_one_motion() {
     let home = *robot.home().pose();
     let pose = |x: f64, phi: f64| pose_with(&home, &[(X, x), (Y, 0.0), (Rz, phi)]);
     let wish = |x: f64| Wish { pose: Some(pose(x, 0.0)), ..Wish::default() };
-    let task = Task {
+    let task = CrossingTask {
         from: pose(-0.05, 0.4),
         to: pose(0.05, 0.4),
         duration: 2.0,
@@ -350,7 +364,7 @@ fn several_singularities_are_crossed_in_one_motion() {
     };
     let plan = planned(&robot, &task);
     assert!(plan.crossings.len() == 2 && plan.crossings.iter().all(|c| c.bounded), "{:?}", plan.crossings);
-    let one = Task { wishes: vec![wish(0.0)], ..task };
+    let one = CrossingTask { wishes: vec![wish(0.0)], ..task };
     let refused = plan_crossing(robot.model(), robot.mode(), &one, &mut |_, _| true).unwrap_err();
     assert!(matches!(refused, PlanError::WrongCount { wished: 1 }), "{refused}");
 }
@@ -535,7 +549,8 @@ fn a_plan_through_an_lpjts_changes_the_working_mode_and_is_simulated_through() {
 fn the_end_of_reach_of_passive_joints_is_called_an_lpjts() {
     let robot = robot("tripteron");
     let model = robot.model();
-    let pose = pose_with(robot.home().pose(), &[(X, 0.5), (Y, (0.54_f64.powi(2) - 0.25).sqrt()), (Z, 0.2)]);
+    let diagonal = 0.54 * std::f64::consts::FRAC_1_SQRT_2;
+    let pose = pose_with(robot.home().pose(), &[(X, diagonal), (Y, diagonal), (Z, 0.2)]);
     let refusal = inverse(model, &pose, robot.mode()).unwrap_err();
     let named = named_end_of_reach(model, robot.mode(), &pose, robot.home().pose(), refusal.clone());
     assert!(named.kind() == "lpjts" && named.to_string().contains("LPJTS singularity of leg 1"), "{refusal} {named}");
