@@ -2,7 +2,7 @@
 
 use crate::commands::trajectory::effort_units;
 use crate::failure::Failure;
-use crate::output::{Output, write_whole};
+use crate::output::{Files, Output};
 use gough::Robot;
 use gough::crossing::{LegDriven, LegPlan, plan_passive};
 use gough::dynamics::newton_euler::Sign;
@@ -40,15 +40,20 @@ pub fn answer(
     let plan = plan_passive(robot.model(), (&from.0, &from.1), (&to.0, &to.1), duration)?;
     let leg = LegDriven::new(robot.model(), &from.1, plan.leg)?;
     let rows = rows_at(&leg, &plan, 1e-3 * duration)?;
+    let mut files = Files::default();
     if let Some((file, step)) = table {
         let step = step.unwrap_or(1e-3 * duration);
         if !(step > 0.0 && duration / step <= MOST_SAMPLES as f64) {
             return Err(Failure::Usage(format!("--step: at most {MOST_SAMPLES} rows are written; take a longer step")));
         }
-        write_whole(file, &csv(robot, &leg, &rows_at(&leg, &plan, step)?))?;
+        files.add(file, csv(robot, &leg, &rows_at(&leg, &plan, step)?).as_bytes())?;
     }
     let refinement = refinement(&leg, &plan)?;
-    output.give(|| document(robot, &plan, &rows, &refinement), || text(robot, &leg, &plan, &rows, &refinement))
+    output.give_with(
+        files,
+        || document(robot, &plan, &rows, &refinement),
+        || text(robot, &leg, &plan, &rows, &refinement),
+    )
 }
 
 fn rows_at(leg: &LegDriven<'_>, plan: &LegPlan, step: f64) -> Result<Vec<Row>, Failure> {

@@ -6,8 +6,10 @@ use crate::commands::passive_plan;
 use crate::commands::simulate::{columns, pose};
 use crate::commands::singularities::{one_mode, picture};
 use crate::commands::trajectory::{crossing_text, draw, profile_json, profile_text};
+use crate::encode::csv_cell;
 use crate::failure::Failure;
-use crate::output::{Output, Pieces, spares};
+use crate::interrupt;
+use crate::output::{Files, Output, Pieces, spares};
 use crate::plot::{self, Chart, Series, Style};
 use crate::states::{component_names, pose_text, rate_names};
 use clap::{Args, ValueEnum};
@@ -26,8 +28,6 @@ use gough::trajectory::{Look, Polynomial, Row, TimeLaw, Trajectory, TrajectoryEr
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Laws by their names on the command line.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -219,15 +219,16 @@ fn answer(robot: &Robot, arguments: &Arguments) -> Result<(), Failure> {
     if let Some(file) = &arguments.csv {
         write_table(robot, &made, step, file)?;
     }
+    let mut files = Files::default();
     if let Some(file) = &arguments.plot {
         let drawn = match arguments.show {
             Show::Efforts => draw(robot, &made.mode, &made.found, file),
             Show::Motion => draw_motion(robot, &made, file),
             Show::Path => plot::draw(&path_picture(robot, &made)?, file),
         };
-        drawn.map_err(|e| Failure::Usage(e.to_string()))?;
+        files.add(file, &drawn.map_err(|e| Failure::Usage(e.to_string()))?)?;
     }
-    arguments.output.give(|| document(robot, &made), || text(robot, &made))
+    arguments.output.give_with(files, || document(robot, &made), || text(robot, &made))
 }
 
 /// By a law, and as fast as may be.
@@ -288,15 +289,12 @@ fn cross(
         objective,
         seed: arguments.seed,
     };
-    let stop = Arc::new(AtomicBool::new(false));
-    let flag = stop.clone();
-    // A second handler in one process is refused; then Ctrl-C ends the program as usual.
-    let _ = ctrlc::set_handler(move || flag.store(true, Ordering::Relaxed));
+    interrupt::look();
     let bar = crate::commands::simulate::progress_bar();
     let plan = plan_crossing(robot.model(), mode, &task, &mut |looked, best| {
         bar.set_position(looked as u64);
         bar.set_message(best.map_or_else(String::new, |b| format!("best {b:.6}")));
-        !stop.load(Ordering::Relaxed)
+        !interrupt::asked()
     });
     bar.finish_and_clear();
     Ok(plan?)
@@ -414,8 +412,9 @@ fn write_table(robot: &Robot, made: &Made, step: Option<f64>, file: &Path) -> Re
     for (before, after) in [("q", ""), ("q", "d"), ("q", "dd"), ("tau_", ""), ("tau_", "_without_friction")] {
         heads.extend(names.iter().map(|n| format!("{before}{n}{after}")));
     }
-    let to = Output { json: false, output: Some(file.to_path_buf()) };
+    let to = Output { json: false, output: Some(file.to_path_buf()), degrees: false };
     let mut pieces: Pieces = to.pieces()?;
+    let heads: Vec<String> = heads.iter().map(|h| csv_cell(h)).collect();
     pieces.write(&(heads.join(",") + "\n"))?;
     let n = model.topology().platform.independent.len();
     let mut failed = Ok(());
@@ -444,7 +443,7 @@ fn write_table(robot: &Robot, made: &Made, step: Option<f64>, file: &Path) -> Re
 }
 
 /// Coordinates of the platform over time.
-fn draw_motion(robot: &Robot, made: &Made, path: &Path) -> Result<(), plot::PlotError> {
+fn draw_motion(robot: &Robot, made: &Made, path: &Path) -> Result<Vec<u8>, plot::PlotError> {
     let model = robot.model();
     let rows = &made.found.profile.rows;
     let heads = columns(model, robot.home().pose());
@@ -465,7 +464,7 @@ fn path_picture(robot: &Robot, made: &Made) -> Result<plot::Picture, Failure> {
     let model = robot.model();
     let [start, end] = made.trajectory.span();
     let poses: Vec<[f64; 6]> = (0..=200)
-        .map(|i| coordinates(&made.trajectory.at(start + (end - start) * f64::from(i) / 200.0).pose))
+        .map(|i| coordinates(model, &made.trajectory.at(start + (end - start) * f64::from(i) / 200.0).pose))
         .collect();
     let range = |c: Coordinate| {
         let values = poses.iter().map(|p| p[c.index()]);

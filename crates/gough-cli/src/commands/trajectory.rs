@@ -244,7 +244,12 @@ pub fn effort_label(robot: &Robot) -> String {
 }
 
 /// Efforts over time as a picture.
-pub fn draw(robot: &Robot, mode: &WorkingMode, inspection: &Inspection, path: &Path) -> Result<Vec<u8>, plot::PlotError> {
+pub fn draw(
+    robot: &Robot,
+    mode: &WorkingMode,
+    inspection: &Inspection,
+    path: &Path,
+) -> Result<Vec<u8>, plot::PlotError> {
     let (t, found) = (robot.model().topology(), &inspection.profile);
     let mut series = Vec::new();
     for (k, name) in t.active_names().iter().enumerate() {

@@ -89,7 +89,7 @@ fn a_polynomial_meets_conditions_of_any_order_at_any_instants() {
 fn via_points_are_passed_smoothly_or_rested_at() {
     let robot = robot("3-rpr");
     let home = *robot.home().pose();
-    let place = |x: f64, y: f64, phi: f64| pose_with(&home, &[(X, x), (Y, y), (Rz, phi)]);
+    let place = |x: f64, y: f64, phi: f64| pose_with(robot.model(), &home, &[(X, x), (Y, y), (Rz, phi)]);
     let stops = [
         (0.0, place(0.0, 0.0, 0.5)),
         (0.4, place(0.05, 0.02, 0.6)),
@@ -122,7 +122,7 @@ fn via_points_are_passed_smoothly_or_rested_at() {
 fn jerk_of_a_turning_platform_is_the_slope_of_its_acceleration() {
     let robot = robot("gough-stewart");
     let home = *robot.home().pose();
-    let turned = pose_with(&home, &[(X, 0.3), (Y, 0.4), (Z, 1.1), (Rz, 0.3)]);
+    let turned = pose_with(robot.model(), &home, &[(X, 0.3), (Y, 0.4), (Z, 1.1), (Rz, 0.3)]);
     let rest = || vec![0.0; 6];
     let samples = [
         sample(0.0, home, rest(), rest()),
@@ -314,14 +314,14 @@ fn simulated(robot: &Robot, task: &CrossingTask, law: &Law, period: Option<f64>)
 }
 
 /// Plans, and follows the plan with its efforts alone and with computed torque at 1 kHz.
-fn crosses(name: &str, to: Pose<f64>) {
-    let robot = robot(name);
+fn crosses(robot: &Robot, to: Pose<f64>) {
+    let name = &robot.model().topology().name;
     let from = *robot.home().pose();
     let task = CrossingTask { from, to, duration: 1.0, wishes: Vec::new(), objective: None, seed: 1 };
-    let plan = planned(&robot, &task);
+    let plan = planned(robot, &task);
     assert!(plan.crossings.len() == 1 && plan.crossings[0].bounded, "{:?}", plan.crossings);
-    let planned = feed_forward(&robot, &plan.trajectory);
-    let open = simulated(&robot, &task, &Law::Efforts(planned.clone()), None);
+    let planned = feed_forward(robot, &plan.trajectory);
+    let open = simulated(robot, &task, &Law::Efforts(planned.clone()), None);
     let controller = Controller {
         feedback: Feedback::ComputedTorque,
         gains: Gains::all(400.0, 40.0),
@@ -330,29 +330,32 @@ fn crosses(name: &str, to: Pose<f64>) {
         friction: None,
         planned: Some(planned),
     };
-    let closed = simulated(&robot, &task, &Law::Controller(Box::new(controller)), Some(1e-3));
+    let closed = simulated(robot, &task, &Law::Controller(Box::new(controller)), Some(1e-3));
     eprintln!("{name}: open loop {open:.2e} m, computed torque {closed:.2e} m");
     assert!(open < 1e-3 && closed < 1e-4, "{name}: open loop {open:.2e} m, computed torque {closed:.2e} m");
 }
 
 #[test]
 fn the_3_rpr_is_driven_through_a_singularity_by_plan() {
-    let home = *robot("3-rpr").home().pose();
-    crosses("3-rpr", pose_with(&home, &[(X, 0.03), (Y, -0.02), (Rz, -0.5)]));
+    let robot = robot("3-rpr");
+    crosses(&robot, pose_with(robot.model(), robot.home().pose(), &[(X, 0.03), (Y, -0.02), (Rz, -0.5)]));
 }
 
 #[test]
 fn the_gough_stewart_platform_is_driven_through_a_singularity_by_plan() {
-    let home = *robot("gough-stewart").home().pose();
+    let robot = robot("gough-stewart");
     let angles = [(Rx, 0.213), (Ry, 0.459), (Rz, 0.408)];
-    crosses("gough-stewart", pose_with(&home, &[&[(X, 0.2404), (Y, 0.479), (Z, 0.9685)], &angles[..]].concat()));
+    crosses(
+        &robot,
+        pose_with(robot.model(), robot.home().pose(), &[&[(X, 0.2404), (Y, 0.479), (Z, 0.9685)], &angles[..]].concat()),
+    );
 }
 
 #[test]
 fn several_singularities_are_crossed_in_one_motion() {
     let robot = robot("3-rpr");
     let home = *robot.home().pose();
-    let pose = |x: f64, phi: f64| pose_with(&home, &[(X, x), (Y, 0.0), (Rz, phi)]);
+    let pose = |x: f64, phi: f64| pose_with(robot.model(), &home, &[(X, x), (Y, 0.0), (Rz, phi)]);
     let wish = |x: f64| Wish { pose: Some(pose(x, 0.0)), ..Wish::default() };
     let task = CrossingTask {
         from: pose(-0.05, 0.4),
@@ -506,7 +509,7 @@ fn a_plan_through_an_lpjts_changes_the_working_mode_and_is_simulated_through() {
     let robot = robot("tripteron");
     let model = robot.model();
     let from = *robot.home().pose();
-    let to = pose_with(&from, &[(X, 0.28), (Y, 0.33), (Z, 0.22)]);
+    let to = pose_with(model, &from, &[(X, 0.28), (Y, 0.33), (Z, 0.22)]);
     let other = gough::kinematics::WorkingMode::parse(model.topology(), &["-++".to_owned()]).unwrap();
     let plan = plan_passive(model, (&from, robot.mode()), (&to, &other), 1.0).unwrap();
     let leg = first_leg(&robot);
@@ -550,7 +553,7 @@ fn the_end_of_reach_of_passive_joints_is_called_an_lpjts() {
     let robot = robot("tripteron");
     let model = robot.model();
     let diagonal = 0.54 * std::f64::consts::FRAC_1_SQRT_2;
-    let pose = pose_with(robot.home().pose(), &[(X, diagonal), (Y, diagonal), (Z, 0.2)]);
+    let pose = pose_with(model, robot.home().pose(), &[(X, diagonal), (Y, diagonal), (Z, 0.2)]);
     let refusal = inverse(model, &pose, robot.mode()).unwrap_err();
     let named = named_end_of_reach(model, robot.mode(), &pose, robot.home().pose(), refusal.clone());
     assert!(named.kind() == "lpjts" && named.to_string().contains("LPJTS singularity of leg 1"), "{refusal} {named}");
