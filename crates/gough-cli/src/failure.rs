@@ -34,6 +34,8 @@ pub enum Failure {
     Elastic(ElasticError),
     /// There is no plan of a motion.
     Plan(PlanError),
+    /// The answer is no: a short name that programs can rely on, and why.
+    No(&'static str, String),
     /// One of these, about this robot.
     Of(String, Box<Failure>),
     /// Nothing more to say: it has been written.
@@ -99,6 +101,7 @@ impl Failure {
             Failure::Codegen(e) if !e.is_misuse() => 1,
             Failure::Elastic(e) if !e.is_misuse() => 1,
             Failure::Plan(e) if !e.is_misuse() => 1,
+            Failure::No(..) => 1,
             _ => 2,
         }
     }
@@ -123,7 +126,7 @@ impl Failure {
                 let n = bad.faults.len();
                 format!("{n} fault{} in {}", if n == 1 { "" } else { "s" }, bad.name)
             }
-            Failure::Usage(message) | Failure::Output(message) => message.clone(),
+            Failure::Usage(message) | Failure::Output(message) | Failure::No(_, message) => message.clone(),
             Failure::Solve(e) => e.to_string(),
             Failure::Codegen(e) => e.to_string(),
             Failure::Elastic(e) => e.to_string(),
@@ -142,6 +145,7 @@ impl Failure {
             Failure::Codegen(e) => (e.kind(), None),
             Failure::Elastic(e) => (e.kind(), None),
             Failure::Plan(e) => (e.kind(), None),
+            Failure::No(kind, _) => (*kind, None),
             Failure::Usage(_) => ("usage", None),
             Failure::Of(..) | Failure::Silent(_) => return None,
         };

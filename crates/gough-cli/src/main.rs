@@ -56,6 +56,8 @@ enum Command {
     Codegen(commands::codegen::Arguments),
     /// Motion over time under efforts or a controller
     Simulate(Box<commands::simulate::Arguments>),
+    /// Dynamic parameters that efforts depend on, in which groups; the regressor of a motion
+    Parameters(commands::parameters::Arguments),
     /// Natural frequencies, modes, and how they depend on the parameters of the robot
     Frequencies(commands::frequencies::Arguments),
     /// Frequency response and compliance of the platform of a flexible robot
@@ -109,6 +111,7 @@ fn main() -> ExitCode {
         }
         Command::Plan(a) => (commands::plan::run(a), &a.output),
         Command::Simulate(a) => (commands::simulate::run(a), &a.output),
+        Command::Parameters(a) => (commands::parameters::run(a), &a.output),
         Command::Frequencies(a) => (commands::frequencies::run(a), &a.output),
         Command::Response(a) => (commands::response::run(a), &a.output),
         Command::Schema(a) => (commands::schema::run(a), &a.output),

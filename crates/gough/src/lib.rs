@@ -31,6 +31,7 @@
 //! | [`trajectory`] | motions of the platform over time, what they take and which limits they leave |
 //! | [`elastodynamics`] | flexible bodies, stiffness and mass, natural frequencies and modes |
 //! | [`analysis`] | mobility, dependence of lines |
+//! | [`identification`] | base parameters, exciting motions, parameters from measured motions and efforts |
 //! | [`codegen`] | models as straight-line programs with few operations; C, Rust, Python, MATLAB, CUDA |
 //! | [`simulation`] | motion over time under efforts or a controller |
 //! | [`crossing`] | singularities on the way of a motion, and motions planned through them |
@@ -45,6 +46,7 @@ pub mod crossing;
 pub mod description;
 pub mod dynamics;
 pub mod elastodynamics;
+pub mod identification;
 pub mod kinematics;
 pub mod linalg;
 pub mod model;

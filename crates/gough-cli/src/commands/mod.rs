@@ -12,6 +12,7 @@ pub mod motion;
 pub mod response;
 pub mod passive_plan;
 pub mod plan;
+pub mod parameters;
 pub mod robots;
 pub mod schema;
 pub mod simulate;

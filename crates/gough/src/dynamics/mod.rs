@@ -16,6 +16,7 @@ pub mod newton_euler;
 pub mod points;
 mod reactions;
 pub mod reduction;
+pub mod regressor;
 mod share;
 mod state;
 

@@ -146,7 +146,8 @@ pub enum Sign {
 }
 
 impl Sign {
-    fn of<S: Real>(self, rate: S) -> S {
+    /// The direction of this rate.
+    pub fn of<S: Real>(self, rate: S) -> S {
         match self {
             Sign::Sharp => rate.sign(),
             Sign::Smooth(width) => rate / (rate.squared() + S::lit(width * width)).sqrt(),

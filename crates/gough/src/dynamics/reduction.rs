@@ -74,7 +74,7 @@ fn unfelt<S: Real>(topology: &Topology) -> Vec<Unfelt<S>> {
 }
 
 /// Efforts that the forces in the closures of a leg ask of its coordinates: of pivots, the opposite of what was reduced.
-fn closure_effort<S: Real>(at: &LegAt<'_, S>, mu: &[S], coord: usize) -> S {
+pub(super) fn closure_effort<S: Real>(at: &LegAt<'_, S>, mu: &[S], coord: usize) -> S {
     let mut effort = S::zero();
     let axes = at.axes();
     for c in 0..at.pivots.by_closure.len() {
@@ -299,7 +299,8 @@ impl<S: Real> LegReduction<S> {
     }
 }
 
-fn slot(root: Anchor) -> usize {
+/// Place of a root in a list of what a leg asks: the platform first, then outside bodies.
+pub(super) fn slot(root: Anchor) -> usize {
     if let Anchor::Outside(k) = root { k + 1 } else { 0 }
 }
 

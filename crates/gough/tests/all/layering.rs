@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-const FLOORS: [(&str, u8); 13] = [
+const FLOORS: [(&str, u8); 15] = [
     ("scalar", 0),
     ("spatial", 1),
     ("linalg", 1),
@@ -14,9 +14,10 @@ const FLOORS: [(&str, u8); 13] = [
     ("trajectory", 6),
     ("elastodynamics", 6),
     ("analysis", 7),
-    ("codegen", 8),
     ("crossing", 8),
-    ("simulation", 8),
+    ("identification", 8),
+    ("codegen", 9),
+    ("simulation", 9),
 ];
 
 /// Files beside the folders: a robot ready to be asked needs all stages up to the compiler.

@@ -24,6 +24,7 @@ mod modes;
 mod motion;
 mod points;
 mod reference;
+mod regressor;
 mod simulation;
 mod singularities;
 mod trajectory;

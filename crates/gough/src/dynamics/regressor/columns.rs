@@ -1,0 +1,199 @@
+//! Columns of the regressor in any scalar: what a unit of each parameter asks of each speed, (8.256)-(8.265); and of the
+//! energies, (8.231)-(8.252).
+
+use super::partial::PartialRates;
+use super::standard::{Quantity, Source, StandardSet};
+use crate::dynamics::newton_euler::Sign;
+use crate::kinematics::Positions;
+use crate::kinematics::motion::Motion;
+use crate::model::{ClosureId, JointNumbers, Model, Node};
+use crate::scalar::Real;
+use crate::spatial::{Accel, Pose, Twist, Vec3, Wrench, cross, dot, vec3};
+
+/// Wrenches that a body needs to move so, for a unit of each of its parameters xx, xy, xz, yy, yz, zz, mx, my, mz, m, at the
+/// origin of its frame and in its axes, (6.35)-(6.36). `A` is the acceleration less gravity.
+pub fn inertial_wrenches<S: Real>(w: Vec3<S>, A: Accel<S>) -> [Wrench<S>; 10] {
+    let o = S::zero();
+    let turning = |product: &dyn Fn(Vec3<S>) -> Vec3<S>| Wrench {
+        f: vec3(o, o, o),
+        m: product(A.alpha) + cross(w, product(w)),
+    };
+    let moment = |e: Vec3<S>| Wrench { f: cross(A.alpha, e) + cross(w, cross(w, e)), m: cross(e, A.a) };
+    let one = S::one();
+    [
+        turning(&|x| vec3(x.x, o, o)),
+        turning(&|x| vec3(x.y, x.x, o)),
+        turning(&|x| vec3(x.z, o, x.x)),
+        turning(&|x| vec3(o, x.y, o)),
+        turning(&|x| vec3(o, x.z, x.y)),
+        turning(&|x| vec3(o, o, x.z)),
+        moment(vec3(one, o, o)),
+        moment(vec3(o, one, o)),
+        moment(vec3(o, o, one)),
+        Wrench { f: A.a, m: vec3(o, o, o) },
+    ]
+}
+
+/// Kinetic and potential energy of a body for a unit of each of its parameters, (8.237), (8.240): `V` in the axes of the body,
+/// `g` the gravity of the world, `X` the pose of the body.
+fn inertial_energies<S: Real>(V: Twist<S>, X: &Pose<S>, g: Vec3<S>) -> [[S; 2]; 10] {
+    let (v, w, half) = (V.v, V.w, S::lit(0.5));
+    let g_B = X.R.apply_inv(g);
+    let turning = |x: S| [x, S::zero()];
+    let u = cross(v, w);
+    [
+        turning(half * w.x * w.x),
+        turning(w.x * w.y),
+        turning(w.x * w.z),
+        turning(half * w.y * w.y),
+        turning(w.y * w.z),
+        turning(half * w.z * w.z),
+        [u.x, -g_B.x],
+        [u.y, -g_B.y],
+        [u.z, -g_B.z],
+        [half * dot(v, v), -dot(X.p, g)],
+    ]
+}
+
+/// A frame of the file that carries mass: what it is on, where it is in the world and from the origin of what it is on, and
+/// how it moves.
+struct Carried<S: Real> {
+    node: Node,
+    X: Pose<S>,
+    r: Vec3<S>,
+    V: Twist<S>,
+    A: Accel<S>,
+}
+
+/// The frame of a [`Source::Inertia`] at a motion.
+fn carried<S: Real>(set: &Frames<S>, frame: usize, pos: &Positions<S>, motion: &Motion<S>) -> Carried<S> {
+    let (node, X_NB) = &set.0[frame];
+    let (X_WN, V, A) = match *node {
+        Node::World => (Pose::identity(), Twist::zero(), Accel::zero()),
+        Node::Platform => (pos.X_WE, motion.V_WE, motion.A_WE),
+        Node::Body(b) => (pos.X_WB[b], motion.V_WB[b], motion.A_WB[b]),
+    };
+    let r = X_WN.R.apply(X_NB.p);
+    Carried { node: *node, X: X_WN * *X_NB, r, V: V.at(r), A: A.at(r, V.w) }
+}
+
+/// Frames of the file on the frames of the model, in a scalar.
+struct Frames<S: Real>(Vec<(Node, Pose<S>)>);
+
+impl<S: Real> Frames<S> {
+    fn new(model: &Model<S>, set: &StandardSet) -> Self {
+        Self(set.frames.iter().map(|f| (f.node, f.pose(model))).collect())
+    }
+}
+
+/// What meets a joint coordinate with this rate for a unit of a friction parameter, (8.30)-(8.32).
+fn friction<S: Real>(quantity: Quantity, joint: Option<&JointNumbers<S>>, rate: S, sign: Sign) -> S {
+    let direction = sign.of(rate);
+    match quantity {
+        Quantity::Viscous => rate,
+        Quantity::Coulomb => direction,
+        Quantity::Breakaway(k) => {
+            let decay = joint.map_or(S::zero(), |j| j.breakaway[k].1);
+            direction * (-(rate.abs() * decay)).exp()
+        }
+        _ => S::zero(),
+    }
+}
+
+/// Rate of an R or P closure: that of side b on side a, and its partial rates.
+fn closure_rate<S: Real>(
+    model: &Model<S>,
+    id: ClosureId,
+    pos: &Positions<S>,
+    motion: &Motion<S>,
+    partial: &PartialRates<S>,
+) -> (S, Vec<S>) {
+    let closure = &model.topology().closures[id];
+    let [a, b] = closure.sides;
+    let B = pos.node(b) * model.numbers().closures[id][1];
+    let along = |V: Twist<S>, V_A: Twist<S>| {
+        let slides = closure.joint == crate::description::ClosureJoint::Prismatic;
+        dot(B.R.z(), if slides { V.v - V_A.v } else { V.w - V_A.w })
+    };
+    let twist = |node: Node| match node {
+        Node::World => Twist::zero(),
+        Node::Platform => motion.V_WE.at(B.p - pos.X_WE.p),
+        Node::Body(k) => motion.V_WB[k].at(B.p - pos.X_WB[k].p),
+    };
+    let part = |node: Node, k: usize| partial.of_node(node, k, B.p - pos.node(node).p);
+    let rates = (0..partial.speeds()).map(|k| along(part(b, k), part(a, k))).collect();
+    (along(twist(b), twist(a)), rates)
+}
+
+/// All columns of the regressor, one after the other, each with one number per speed: what a unit of the parameter asks of the
+/// speed. Needs the motion of all bodies, and the partial rates there.
+pub fn column_values<S: Real>(
+    model: &Model<S>,
+    set: &StandardSet,
+    sign: Sign,
+    (pos, motion): (&Positions<S>, &Motion<S>),
+    partial: &PartialRates<S>,
+) -> Vec<S> {
+    let n = partial.speeds();
+    let mut out = Vec::with_capacity(n * set.parameters.len());
+    let (numbers, frames) = (model.numbers(), Frames::new(model, set));
+    let mut last: Option<(usize, [Wrench<S>; 10], Carried<S>)> = None;
+    for p in &set.parameters {
+        match &p.source {
+            Source::Inertia { frame, entry } => {
+                if last.as_ref().is_none_or(|l| l.0 != *frame) {
+                    let at = carried(&frames, *frame, pos, motion);
+                    let down = |v: Vec3<S>| at.X.R.apply_inv(v);
+                    let A = Accel { a: down(at.A.a - numbers.gravity), alpha: down(at.A.alpha) };
+                    let wrenches = inertial_wrenches(down(at.V.w), A);
+                    let world = |F: Wrench<S>| Wrench { f: at.X.R.apply(F.f), m: at.X.R.apply(F.m) };
+                    last = Some((*frame, wrenches.map(world), at));
+                }
+                if let Some((_, wrenches, at)) = &last {
+                    out.extend((0..n).map(|k| partial.of_node(at.node, k, at.r).power(wrenches[*entry])));
+                }
+            }
+            Source::Coords(coords) => {
+                let mut column = vec![S::zero(); n];
+                for c in coords {
+                    let (joint, rate) = (&numbers.joints[*c], motion.rates[*c]);
+                    let effort = match p.quantity {
+                        Quantity::Rotor => motion.accels[*c],
+                        quantity => friction(quantity, Some(joint), rate, sign),
+                    };
+                    column.iter_mut().zip(partial.of_coord(*c)).for_each(|(x, r)| *x += effort * *r);
+                }
+                out.extend(column);
+            }
+            Source::Closure(id) => {
+                let (rate, rates) = closure_rate(model, *id, pos, motion, partial);
+                let effort = friction(p.quantity, None, rate, sign);
+                out.extend(rates.into_iter().map(|r| effort * r));
+            }
+        }
+    }
+    out
+}
+
+/// Kinetic and potential energy for a unit of each parameter, (8.231)-(8.252), those of rotors included; zero for friction.
+pub fn energy_columns<S: Real>(
+    model: &Model<S>,
+    set: &StandardSet,
+    pos: &Positions<S>,
+    motion: &Motion<S>,
+) -> Vec<[S; 2]> {
+    let frames = Frames::new(model, set);
+    let one = |p: &super::StandardParameter| match &p.source {
+        Source::Inertia { frame, entry } => {
+            let at = carried(&frames, *frame, pos, motion);
+            let V = Twist { v: at.X.R.apply_inv(at.V.v), w: at.X.R.apply_inv(at.V.w) };
+            inertial_energies(V, &at.X, model.numbers().gravity)[*entry]
+        }
+        Source::Coords(coords) if p.quantity == Quantity::Rotor => {
+            let twice = coords.iter().fold(S::zero(), |sum, c| sum + motion.rates[*c].squared());
+            [twice * S::lit(0.5), S::zero()]
+        }
+        _ => [S::zero(); 2],
+    };
+    set.parameters.iter().map(one).collect()
+}

@@ -1,0 +1,158 @@
+//! The regressor of a state on `f64`: what the drives must give, linear in the standard parameters.
+
+use super::columns::{column_values, energy_columns};
+use super::partial::{PartialRates, partial_rates};
+use super::standard::StandardSet;
+use crate::dynamics::conditions::Conditions;
+use crate::dynamics::drives::Freedoms;
+use crate::dynamics::newton_euler::Sign;
+use crate::kinematics::motion::{Motion, move_bodies};
+use crate::kinematics::{Kind, Positions, Posture, SINGULAR, SolveError};
+use crate::linalg::dense::{Matrix, svd};
+use crate::linalg::small::Dense;
+use crate::model::Model;
+
+/// `drivesᵀ τ = matrix χ`, (8.256)-(8.265): one row of `matrix` per freedom of the robot, one column per standard parameter.
+/// The freedoms are the independent components of the platform, then drives that the platform does not feel.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Regressor {
+    /// What a unit of each parameter asks of each freedom.
+    pub matrix: Dense<f64>,
+    /// What a unit effort of each drive gives to each freedom: a row per drive.
+    pub drives: Dense<f64>,
+    /// Kinetic and potential energy for a unit of each parameter.
+    pub energy: Vec<[f64; 2]>,
+    /// What makes the freedoms comparable: one over the length of the robot for angles.
+    pub scales: Vec<f64>,
+    /// How many of the freedoms are components of the platform.
+    pub platform: usize,
+}
+
+/// The regressor for a twist and an acceleration in the platform's independent components; `sign` tells the direction of
+/// Coulomb friction.
+pub fn regressor(
+    model: &Model<f64>,
+    set: &StandardSet,
+    posture: &Posture,
+    (t_r, td_r): (&[f64], &[f64]),
+    sign: Sign,
+    conditions: &Conditions,
+) -> Result<Regressor, SolveError> {
+    let mut memory = Memory::new(model);
+    memory.pos = posture.positions().clone();
+    for (c, [rate, acceleration]) in &conditions.open {
+        (memory.motion.rates[*c], memory.motion.accels[*c]) = (*rate, *acceleration);
+    }
+    memory.at(model, set, (t_r, td_r), sign)
+}
+
+/// Memory of the regressor of one state after the other.
+#[derive(Clone, Debug)]
+pub(crate) struct Memory {
+    /// The posture; to be set before a state is asked for.
+    pub pos: Positions<f64>,
+    /// The motion.
+    pub motion: Motion<f64>,
+    partial: PartialRates<f64>,
+}
+
+impl Memory {
+    /// Memory for a model.
+    pub fn new(model: &Model<f64>) -> Self {
+        Self { pos: Positions::new(model), motion: Motion::new(model), partial: PartialRates::new(model) }
+    }
+
+    /// The regressor at the posture in the memory.
+    pub fn at(
+        &mut self,
+        model: &Model<f64>,
+        set: &StandardSet,
+        (t_r, td_r): (&[f64], &[f64]),
+        sign: Sign,
+    ) -> Result<Regressor, SolveError> {
+        let Self { pos, motion, partial } = self;
+        move_bodies(model, t_r, td_r, pos, motion)?;
+        partial_rates(model, pos, motion, partial);
+        let columns = column_values(model, set, sign, (pos, motion), partial);
+        let energy = energy_columns(model, set, pos, motion);
+        let found = project(model, motion, partial, &columns, energy);
+        let finite = found.matrix.data.iter().chain(&found.drives.data).all(|x| x.is_finite());
+        if finite { Ok(found) } else { Err(SolveError::not_finite()) }
+    }
+}
+
+/// From the six components of the platform to its freedoms, (8.65).
+fn project(
+    model: &Model<f64>,
+    motion: &Motion<f64>,
+    partial: &PartialRates<f64>,
+    columns: &[f64],
+    energy: Vec<[f64; 2]>,
+) -> Regressor {
+    let topology = model.topology();
+    let freedoms = Freedoms::of(model, motion);
+    let (n, open) = (topology.platform.independent.len(), partial.open.len());
+    let down = |list: &[f64], k: usize| {
+        if k >= n { list[6 + k - n] } else { freedoms.down(&std::array::from_fn(|i| list[i]), k) }
+    };
+    let mut matrix = Dense::zeros(n + open, energy.len());
+    for (j, column) in columns.chunks_exact(partial.speeds()).enumerate() {
+        (0..n + open).for_each(|k| *matrix.at_mut(k, j) = down(column, k));
+    }
+    let mut drives = Dense::zeros(topology.active.len(), n + open);
+    for (i, c) in topology.active.iter().enumerate() {
+        (0..n + open).for_each(|k| *drives.at_mut(i, k) = down(partial.of_coord(*c), k));
+    }
+    let angles = topology.platform.independent.iter().map(|c| c.is_angle());
+    let mut scales: Vec<f64> = angles.map(|a| if a { model.length().recip() } else { 1.0 }).collect();
+    scales.resize(n + open, 1.0);
+    Regressor { matrix, drives, energy, scales, platform: n }
+}
+
+impl Regressor {
+    /// The efforts of the drives for a unit of each parameter: a row per drive. With more drives than freedoms it is the
+    /// shortest list, as inverse dynamics gives it.
+    pub fn of_efforts(&self) -> Result<Dense<f64>, SolveError> {
+        let given = self.efforts_per_freedom()?;
+        let mut out = Dense::zeros(self.drives.rows, self.matrix.cols);
+        for i in 0..out.rows {
+            for k in 0..self.matrix.rows {
+                let x = given.at(i, k);
+                if x != 0.0 {
+                    (0..out.cols).for_each(|j| *out.at_mut(i, j) += x * self.matrix.at(k, j));
+                }
+            }
+        }
+        Ok(out)
+    }
+
+    /// Efforts of the drives that answer a unit of each freedom: `J (JᵀJ)⁻¹` on the platform, and what drives that it does not
+    /// feel add.
+    pub fn efforts_per_freedom(&self) -> Result<Dense<f64>, SolveError> {
+        let (n, all) = (self.platform, self.matrix.rows);
+        let felt: Vec<usize> = (0..self.drives.rows).filter(|i| (0..n).any(|k| self.drives.at(*i, k) != 0.0)).collect();
+        let f = svd(&Matrix::from_fn(felt.len(), n, |i, k| self.drives.at(felt[i], k) * self.scales[k]));
+        let largest = f.s.first().copied().unwrap_or(0.0);
+        if f.s.len() < n || f.s.iter().any(|s| !(*s > SINGULAR * largest)) {
+            return Err(SolveError::Singular { leg: None, kind: Kind::Type2 });
+        }
+        let mut out = Dense::zeros(self.drives.rows, all);
+        for (i, drive) in felt.iter().enumerate() {
+            for k in 0..n {
+                let sum: f64 = (0..n).map(|s| f.u[(i, s)] / f.s[s] * f.v[(k, s)]).sum();
+                *out.at_mut(*drive, k) = sum * self.scales[k];
+            }
+        }
+        for k in n..all {
+            let Some(own) = (0..self.drives.rows).find(|i| !felt.contains(i) && self.drives.at(*i, k) == 1.0) else {
+                continue;
+            };
+            *out.at_mut(own, k) = 1.0;
+            for j in 0..n {
+                let from_felt: f64 = felt.iter().map(|i| self.drives.at(*i, k) * out.at(*i, j)).sum();
+                *out.at_mut(own, j) = -from_felt;
+            }
+        }
+        Ok(out)
+    }
+}
