@@ -72,7 +72,8 @@ impl Page<'_> {
         let (style, sign) = if fault.what.is_warning() { ("33", "⚠") } else { ("31", "×") };
         let message = terminal(&fault.what.to_string());
         let _ = writeln!(out, "{}\n\n  {} {message}", self.paint(style, fault.what.code()), self.paint(style, sign));
-        if fault.at.end > fault.at.start || fault.at.start > 0 {
+        // What stands in a file that is extended is beyond the text.
+        if (fault.at.end > fault.at.start || fault.at.start > 0) && fault.at.start < self.text.len() {
             self.excerpt(fault, out);
         }
         if let Some(help) = fault.what.help() {
@@ -82,7 +83,7 @@ impl Page<'_> {
     }
 
     fn excerpt(&self, fault: &Diagnostic, out: &mut String) {
-        let places = std::iter::once((fault.at, "here")).chain(fault.related.iter().copied());
+        let places = std::iter::once((fault.at, "here")).chain(fault.related.iter().copied().filter(|(s, _)| s.start < self.text.len()));
         let mut marks: Vec<Mark<'_>> = places.map(|(span, words)| self.mark(span, words)).collect();
         marks.sort_by_key(|m| (m.line, m.from));
         marks.iter_mut().zip(MARKS.iter().cycle()).for_each(|(mark, colour)| mark.colour = colour);

@@ -36,6 +36,8 @@ pub enum Failure {
     Plan(PlanError),
     /// The answer is no: a short name that programs can rely on, and why.
     No(&'static str, String),
+    /// Data that cannot be used: a short name that programs can rely on, and why.
+    Bad(&'static str, String),
     /// One of these, about this robot.
     Of(String, Box<Failure>),
     /// Nothing more to say: it has been written.
@@ -126,7 +128,9 @@ impl Failure {
                 let n = bad.faults.len();
                 format!("{n} fault{} in {}", if n == 1 { "" } else { "s" }, bad.name)
             }
-            Failure::Usage(message) | Failure::Output(message) | Failure::No(_, message) => message.clone(),
+            Failure::Usage(message) | Failure::Output(message) | Failure::No(_, message) | Failure::Bad(_, message) => {
+                message.clone()
+            }
             Failure::Solve(e) => e.to_string(),
             Failure::Codegen(e) => e.to_string(),
             Failure::Elastic(e) => e.to_string(),
@@ -145,7 +149,7 @@ impl Failure {
             Failure::Codegen(e) => (e.kind(), None),
             Failure::Elastic(e) => (e.kind(), None),
             Failure::Plan(e) => (e.kind(), None),
-            Failure::No(kind, _) => (*kind, None),
+            Failure::No(kind, _) | Failure::Bad(kind, _) => (*kind, None),
             Failure::Usage(_) => ("usage", None),
             Failure::Of(..) | Failure::Silent(_) => return None,
         };

@@ -16,6 +16,7 @@ mod loads;
 mod options;
 mod output;
 mod plot;
+mod record;
 mod region;
 mod sheet;
 mod states;
@@ -58,6 +59,8 @@ enum Command {
     Simulate(Box<commands::simulate::Arguments>),
     /// Dynamic parameters that efforts depend on, in which groups; the regressor of a motion
     Parameters(commands::parameters::Arguments),
+    /// Values of the dynamic parameters from records of positions and efforts; motions that show them well
+    Identify(Box<commands::identify::Arguments>),
     /// Natural frequencies, modes, and how they depend on the parameters of the robot
     Frequencies(commands::frequencies::Arguments),
     /// Frequency response and compliance of the platform of a flexible robot
@@ -112,6 +115,7 @@ fn main() -> ExitCode {
         Command::Plan(a) => (commands::plan::run(a), &a.output),
         Command::Simulate(a) => (commands::simulate::run(a), &a.output),
         Command::Parameters(a) => (commands::parameters::run(a), &a.output),
+        Command::Identify(a) => (commands::identify::run(a), &a.output),
         Command::Frequencies(a) => (commands::frequencies::run(a), &a.output),
         Command::Response(a) => (commands::response::run(a), &a.output),
         Command::Schema(a) => (commands::schema::run(a), &a.output),

@@ -30,13 +30,14 @@ pub struct Motion {
 }
 
 /// A file as names and rows of cells, with the line of each row.
-struct Sheet {
-    names: Vec<String>,
+pub struct Sheet {
+    pub names: Vec<String>,
     rows: Vec<(u64, csv::StringRecord)>,
 }
 
 impl Sheet {
-    fn read(path: &Path) -> Result<Self, Failure> {
+    /// Read a file.
+    pub fn read(path: &Path) -> Result<Self, Failure> {
         let bad = |why: String| Failure::Usage(format!("{}: {why}", path.display()));
         let text = read_limited(path, LARGEST + 1)
             .map_err(|e| Failure::Usage(format!("cannot read {}: {e}", path.display())))?;
@@ -75,7 +76,8 @@ impl Sheet {
         Ok(Self { names, rows })
     }
 
-    fn column(&self, name: &str) -> Option<usize> {
+    /// Place of a column.
+    pub fn column(&self, name: &str) -> Option<usize> {
         self.names.iter().position(|n| n == name)
     }
 
@@ -99,11 +101,17 @@ impl Sheet {
         columns::number(model, &self.names[column], cell).map_err(|why| format!("line {line}: {why}"))
     }
 
+    /// A column as numbers.
+    pub fn column_numbers(&self, model: &Model<f64>, column: usize) -> Result<Vec<f64>, String> {
+        (0..self.rows.len()).map(|row| self.number(model, row, column)).collect()
+    }
+
     fn numbers(&self, model: &Model<f64>, row: usize, columns: Option<&[usize]>) -> Result<Option<Vec<f64>>, String> {
         columns.map(|list| list.iter().map(|c| self.number(model, row, *c)).collect()).transpose()
     }
 
-    fn times(&self, model: &Model<f64>) -> Result<Vec<f64>, String> {
+    /// The times, which must rise.
+    pub fn times(&self, model: &Model<f64>) -> Result<Vec<f64>, String> {
         let column = self.column("t").ok_or_else(|| "there is no column `t`, the time in seconds".to_owned())?;
         let times = (0..self.rows.len()).map(|i| self.number(model, i, column)).collect::<Result<Vec<f64>, _>>()?;
         match (1..times.len()).find(|i| !(times[*i] > times[i - 1])) {

@@ -6,6 +6,7 @@ pub mod dynamics;
 pub mod flexible;
 pub mod flexible_simulate;
 pub mod frequencies;
+pub mod identify;
 pub mod kinematics;
 pub mod map;
 pub mod motion;

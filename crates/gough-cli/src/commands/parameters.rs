@@ -106,8 +106,10 @@ fn print_regressor(robot: &Robot, arguments: &Arguments) -> Result<(), Failure> 
     let mode = one_mode(robot, arguments.mode.as_deref())?;
     let pose = arguments.pose.as_deref().map_or(Ok(*robot.home().pose()), |p| ask::pose(model, p))?;
     let rest = vec![0.0; component_names(model).len()];
-    let given = |text: &Option<String>, option| text.as_deref().map_or(Ok(rest.clone()), |t| components(robot, t, option));
-    let (twist, acceleration) = (given(&arguments.twist, "--twist")?, given(&arguments.acceleration, "--acceleration")?);
+    let given =
+        |text: &Option<String>, option| text.as_deref().map_or(Ok(rest.clone()), |t| components(robot, t, option));
+    let (twist, acceleration) =
+        (given(&arguments.twist, "--twist")?, given(&arguments.acceleration, "--acceleration")?);
     let sign = match arguments.friction_width {
         None => Sign::Sharp,
         Some(width) if width > 0.0 && width.is_finite() => Sign::Smooth(width),

@@ -21,6 +21,7 @@ use clap::{Args, ValueEnum};
 use gough::Robot;
 use gough::description::{Concern, Coordinate, Coordinates};
 use gough::dynamics::newton_euler::Sign;
+use gough::identification::{Measured, Record, Sensors};
 use gough::kinematics::PoseChart;
 use gough::elastodynamics::motion::is_flexible;
 use gough::kinematics::WorkingMode;
@@ -142,8 +143,10 @@ pub struct Arguments {
     /// The controller works every so many seconds; all the time unless given
     #[arg(long, value_name = "TIME", requires = "controller", allow_hyphen_values = true)]
     period: Option<String>,
-    /// Normal noise of what the controller measures, and a seed: position=1e-5,rate=1e-3,seed=7; needs --period
-    #[arg(long, value_name = "NOISE", requires = "period", allow_hyphen_values = true)]
+    /// Normal noise of what the controller measures, position=1e-5,rate=1e-3 (needs --period); of what --csv records,
+    /// effort=0.05 (or 1% of each drive's own) and step=1e-5 (of the encoders), which then has times, joints and efforts
+    /// only; and a seed: seed=7
+    #[arg(long, value_name = "NOISE", allow_hyphen_values = true)]
     noise: Option<String>,
     /// What the platform carries, in its own frame: mass=2.5,com=0:0:0.05,ixx=.. (inertia at the centre of mass); the
     /// controller knows of it
@@ -375,7 +378,11 @@ fn answer(robot: &Robot, known: &Robot, arguments: &Arguments) -> Result<(), Fai
     let done = Done { mode, summary, instants, trajectory, rates, home };
     let mut files = Files::default();
     if let Some(file) = &arguments.csv {
-        files.add(file, table(robot, &done).as_bytes())?;
+        let recorded = match sensors(arguments)? {
+            Some(sensors) => seen(robot, &done, sensors),
+            None => table(robot, &done),
+        };
+        files.add(file, recorded.as_bytes())?;
     }
     if let Some(file) = &arguments.plot {
         files.add(file, &draw(robot, &done, arguments.show, file).map_err(|e| Failure::Usage(e.to_string()))?)?;
@@ -410,7 +417,7 @@ fn options(arguments: &Arguments) -> Result<Options, Failure> {
         friction: arguments.friction.map(Sign::Smooth),
         saturate: !arguments.unlimited,
         period: seconds(&arguments.period, "--period")?,
-        noise: arguments.noise.as_deref().map(noise).transpose()?,
+        noise: arguments.noise.as_deref().map(|n| noise(n).map(|both| both.0)).transpose()?.flatten(),
         through_type2: arguments.through_type2,
         ..usual
     })
@@ -499,20 +506,50 @@ fn gains(text: &str) -> Result<Gains, Failure> {
 }
 
 /// `position=1e-5,rate=1e-3,seed=7`.
-fn noise(text: &str) -> Result<Noise, Failure> {
-    let mut noise = Noise { position: 0.0, rate: 0.0, seed: 1 };
+/// What the controller measures, if that is noisy, and what is recorded.
+fn noise(text: &str) -> Result<(Option<Noise>, Sensors), Failure> {
+    let (mut noise, mut sensors) =
+        (Noise { position: 0.0, rate: 0.0, seed: 1 }, Sensors { seed: 1, ..Sensors::default() });
     for part in text.split(',') {
-        let bad = || Failure::Usage(format!("--noise: `{part}`; write position=1e-5,rate=1e-3,seed=7"));
+        let bad = || {
+            let known = "position=1e-5,rate=1e-3,effort=1%,step=1e-5,seed=7";
+            Failure::Usage(format!("--noise: `{part}`; write any of {known}"))
+        };
         let (name, value) = part.split_once('=').ok_or_else(bad)?;
-        let deviation = || value.trim().parse::<f64>().ok().filter(|x| *x >= 0.0 && x.is_finite()).ok_or_else(bad);
-        match name.trim() {
-            "position" => noise.position = deviation()?,
-            "rate" => noise.rate = deviation()?,
-            "seed" => noise.seed = value.trim().parse().map_err(|_| bad())?,
+        let size = |text: &str| text.trim().parse::<f64>().ok().filter(|x| *x >= 0.0 && x.is_finite()).ok_or_else(bad);
+        match (name.trim(), value.trim().strip_suffix('%')) {
+            ("position", _) => noise.position = size(value)?,
+            ("rate", _) => noise.rate = size(value)?,
+            ("effort", Some(percent)) => sensors.effort_share = size(percent)? / 100.0,
+            ("effort", None) => sensors.effort = size(value)?,
+            ("step", _) => sensors.step = size(value)?,
+            ("seed", _) => noise.seed = value.trim().parse().map_err(|_| bad())?,
             _ => return Err(bad()),
         }
     }
-    Ok(noise)
+    sensors.seed = noise.seed;
+    Ok(((noise.position > 0.0 || noise.rate > 0.0).then_some(noise), sensors))
+}
+
+/// Whether sensors are not perfect.
+fn sensors(arguments: &Arguments) -> Result<Option<Sensors>, Failure> {
+    let sensors = arguments.noise.as_deref().map(noise).transpose()?.map(|both| both.1);
+    Ok(sensors.filter(|s| s.effort > 0.0 || s.effort_share > 0.0 || s.step > 0.0))
+}
+
+/// The motion as sensors see it.
+fn seen(robot: &Robot, done: &Done, sensors: Sensors) -> String {
+    let drives = robot.model().topology().active.len();
+    let list = |of: &dyn Fn(&Instant) -> &[f64]| -> Vec<Vec<f64>> {
+        (0..drives).map(|k| done.instants.iter().map(|i| of(i)[k]).collect()).collect()
+    };
+    let record = Record {
+        name: String::new(),
+        times: done.instants.iter().map(|i| i.t).collect(),
+        measured: Measured::Joints(list(&|i| &i.q)),
+        efforts: list(&|i| &i.efforts),
+    };
+    crate::record::table(robot.model(), &sensors.seen(record))
 }
 
 /// The model with every inertia multiplied by a number between 1 - share and 1 + share.

@@ -14,6 +14,7 @@ mod interrupted;
 mod manners;
 mod output;
 mod plan;
+mod parameters;
 mod questions;
 mod simulate;
 mod states;

@@ -172,6 +172,62 @@ pub static ROOT: Section = Section {
     free: None,
 };
 
+/// A file that changes another one.
+pub static OVERLAY: Section = Section {
+    title: "an overlay",
+    doc: "A file that changes values of another robot file and is used in its place: a second specimen, another tool, identified parameters.",
+    keys: &[
+        must("extends", Kind::Text, "The robot file that is changed, in the folder of the overlay or below."),
+        key("robot", Kind::Table(&ROBOT), "Keys that take the place of those of the file."),
+        key("parameters", Kind::Table(&PARAMETERS), "New values of parameters that the file has."),
+        key("platform", Kind::Table(&CHANGED_BODY), "Mass data of the platform or of the tool."),
+        key("body", Kind::Table(&CHANGED_BODIES), "Mass data of bodies by name."),
+        key("drive", Kind::Table(&CHANGED_DRIVES), "Drives by the joint they drive, `q11` or `11`."),
+        key("joint", Kind::Table(&CHANGED_JOINTS), "Joints by name, `q12` or `12`; named closures too."),
+    ],
+    free: None,
+};
+
+static CHANGED_BODIES: Section = Section {
+    title: "changed bodies",
+    doc: "Bodies by name, those that templates write too.",
+    keys: &[],
+    free: Some(&CHANGED_BODY_KIND),
+};
+static CHANGED_DRIVES: Section =
+    Section { title: "changed drives", doc: "Drives by joint.", keys: &[], free: Some(&DRIVE_KIND) };
+static CHANGED_JOINTS: Section =
+    Section { title: "changed joints", doc: "Joints by name.", keys: &[], free: Some(&CHANGED_JOINT_KIND) };
+static CHANGED_BODY_KIND: Kind = Kind::Table(&CHANGED_BODY);
+static DRIVE_KIND: Kind = Kind::Table(&DRIVE);
+static CHANGED_JOINT_KIND: Kind = Kind::Table(&CHANGED_JOINT);
+
+static CHANGED_BODY: Section = Section {
+    title: "a changed body",
+    doc: "Mass data that take the place of those of the file, key by key.",
+    keys: &[
+        key("mass", Kind::Number(Unit::Mass), "Mass."),
+        key("com", Kind::Numbers(Unit::Length, 3), "Centre of mass, in place of a first moment too."),
+        key("first_moment", Kind::Numbers(Unit::FirstMoment, 3), "Mass times centre of mass, in place of `com` too."),
+        key("inertia", Kind::Table(&INERTIA), "Rotational inertia."),
+        key("shape", Kind::Table(&SHAPE), "A simple solid."),
+        key("lumped", Kind::Rows(&LUMPED), "Point masses."),
+        key("grouped", Kind::Flag, "Grouped parameters."),
+    ],
+    free: None,
+};
+
+static CHANGED_JOINT: Section = Section {
+    title: "a changed joint",
+    doc: "What takes the place of the file's, friction key by key.",
+    keys: &[
+        key("friction", Kind::Table(&FRICTION), "Friction of the joint."),
+        key("stiffness", Kind::Number(Unit::Stiffness), "Spring of the joint."),
+        key("range", Kind::Numbers(Unit::Position, 2), "Lowest and highest coordinate."),
+    ],
+    free: None,
+};
+
 static ROBOT: Section = Section {
     title: "[robot]",
     doc: "The robot as a whole.",

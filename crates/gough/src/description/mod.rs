@@ -8,6 +8,7 @@ mod formula;
 mod grammar;
 mod left_out;
 mod mass;
+mod overlay;
 mod placement;
 mod read;
 mod robot;

@@ -6,6 +6,7 @@ use super::elastic::{Elastic, Material, Section};
 use super::fault::{Diagnostic, Fault, Span, line_column, nearest};
 use super::formula::{Formula, Meaning, is_reserved};
 use super::grammar::{COORDINATE_SETS, COORDINATES, ROOT, Unit};
+use super::overlay::{Changes, Overlaid, overlaid};
 use super::robot::{
     ActuationSet, Body, Closure, Coordinate, Coordinates, Coupling, Description, Flexible, Joint, Name, Platform,
 };
@@ -45,11 +46,35 @@ pub fn read(text: &str, options: &Options<'_>) -> Result<(Description, Vec<Diagn
         return Err(vec![Diagnostic::new(what, Span::default())]);
     }
     let (root, syntax) = parse(text);
+    if root.get("extends").is_some() && syntax.is_empty() {
+        return read_overlay(text, &root, options);
+    }
     let mut structure = Vec::new();
     check(&root, &ROOT, &mut structure);
-    let (description, mut faults) = read_root(&root, options);
+    let (description, mut faults) = read_root(&root, options, Changes::default());
     structure.append(&mut faults);
     let faults = without_echoes(text, syntax, structure);
+    match description {
+        Some(d) if faults.iter().all(|f| f.what.is_warning()) => Ok((d, faults)),
+        _ => Err(faults),
+    }
+}
+
+/// A file that changes another one. What is found in the other file is told where the overlay names it; its remarks are not.
+fn read_overlay(
+    text: &str,
+    overlay: &Table,
+    options: &Options<'_>,
+) -> Result<(Description, Vec<Diagnostic>), Vec<Diagnostic>> {
+    let Overlaid { root, changes, below } = overlaid(text, overlay, options)?;
+    let folder = below.name.rfind('/').map_or("", |end| &below.name[..=end]);
+    let files = |name: &str| (options.files)(&format!("{folder}{name}"));
+    let inner = Options { set: options.set.clone(), files: &files, name: options.name.clone() };
+    let (description, faults) = read_root(&root, &inner, changes);
+    let here = |d: Diagnostic| below.told(d, below.offset);
+    let mut faults: Vec<Diagnostic> =
+        faults.into_iter().filter(|d| !d.what.is_warning() || d.at.start < below.offset).map(here).collect();
+    faults.dedup();
     match description {
         Some(d) if faults.iter().all(|f| f.what.is_warning()) => Ok((d, faults)),
         _ => Err(faults),
@@ -74,7 +99,7 @@ fn without_echoes(text: &str, syntax: Vec<Diagnostic>, mut faults: Vec<Diagnosti
     all
 }
 
-fn read_root(root: &Table, options: &Options<'_>) -> (Option<Description>, Vec<Diagnostic>) {
+fn read_root(root: &Table, options: &Options<'_>, changes: Changes) -> (Option<Description>, Vec<Diagnostic>) {
     let mut faults = Vec::new();
     let parameters = root.table("parameters");
     if let Some(t) = parameters
@@ -103,6 +128,7 @@ fn read_root(root: &Table, options: &Options<'_>) -> (Option<Description>, Vec<D
         lost: Vec::new(),
         incomplete: false,
         legs_lost: false,
+        changes,
     };
     let description = reader.robot(root);
     (description, reader.faults)
@@ -116,6 +142,8 @@ impl Reader<'_> {
         self.rows(root, &mut parts);
         parts.near = self.near(robot);
         self.legs(root, &mut parts);
+        let names: Vec<String> = parts.bodies.iter().map(|b| b.name.text.clone()).collect();
+        self.tell_unused_changes(&names);
         let base = self.frame(root.table("base").unwrap_or(&empty));
         let platform = root.table("platform").and_then(|t| self.platform(t));
         let elastic = self.elastic(root);
@@ -154,10 +182,12 @@ impl Reader<'_> {
     /// Rows of the file or of a template.
     fn rows(&mut self, table: &Table, parts: &mut Parts) {
         for row in table.rows("body") {
-            parts.bodies.extend(self.body(row));
+            let row = self.changed(row);
+            parts.bodies.extend(self.body(&row));
         }
         for row in table.rows("closure") {
-            if let Some((closure, body)) = self.closure(row) {
+            let row = self.changed(row);
+            if let Some((closure, body)) = self.closure(&row) {
                 parts.closures.push(closure);
                 parts.bodies.extend(body);
             }

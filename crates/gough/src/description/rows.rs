@@ -6,6 +6,7 @@ use super::fault::{Diagnostic, Fault, Span, nearest};
 use super::formula::{Formula, Meaning};
 use super::grammar::Unit;
 use super::mass::{MassData, Shape, Solid};
+use super::overlay::Changes;
 use super::placement::{Frame, Placement};
 use super::robot::{
     Bar, Body, Closure, ClosureJoint, Coupling, Drive, DriveKind, Flexible, Friction, Joint, Name, Side,
@@ -34,6 +35,8 @@ pub(super) struct Reader<'a> {
     pub(super) incomplete: bool,
     /// Whole legs were left out.
     pub(super) legs_lost: bool,
+    /// What an overlay changes in rows.
+    pub(super) changes: Changes,
 }
 
 impl Reader<'_> {

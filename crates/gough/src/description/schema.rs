@@ -1,7 +1,7 @@
 //! The format for editors (JSON Schema) and for people (a page of the book), both printed from the grammar.
 
 use super::check::describe;
-use super::grammar::{Kind, ROOT, Section, Unit};
+use super::grammar::{Kind, OVERLAY, ROOT, Section, Unit};
 use serde_json::{Map, Value, json};
 use std::fmt::Write as _;
 
@@ -58,7 +58,7 @@ fn kind_schema(kind: &Kind) -> Value {
 pub fn reference_page() -> String {
     let mut page = "# Tables and keys\n".to_owned();
     let mut done: Vec<&str> = Vec::new();
-    let mut waiting: Vec<&Section> = vec![&ROOT];
+    let mut waiting: Vec<&Section> = vec![&ROOT, &OVERLAY];
     while !waiting.is_empty() {
         let section = waiting.remove(0);
         if done.contains(&section.title) {

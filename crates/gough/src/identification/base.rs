@@ -96,11 +96,14 @@ pub enum ParameterError {
 impl fmt::Display for ParameterError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            ParameterError::NoStates => {
-                f.write_str("too few regular states around home; put `home` of the file away from singularities and limits")
-            }
+            ParameterError::NoStates => f.write_str(
+                "too few regular states around home; put `home` of the file away from singularities and limits",
+            ),
             ParameterError::Unclear { parameter, margin } => {
-                write!(f, "whether {parameter} depends on others is too close to call ({margin:.1e}); try another --seed")
+                write!(
+                    f,
+                    "whether {parameter} depends on others is too close to call ({margin:.1e}); try another --seed"
+                )
             }
         }
     }
@@ -207,7 +210,11 @@ fn changed_lengths(robot: &Robot, set: &StandardSet, e: &Elimination, seed: u64)
     for _ in 0..2 {
         let mut values = model.numbers().parameters.clone();
         let lengths = model.parameters().iter().map(|p| p.dimension.fits([1, 0, 0]));
-        values.iter_mut().zip(lengths).filter(|(_, l)| *l).for_each(|(x, _)| *x *= 1.0 + random.random_range(-0.03..0.03));
+        values
+            .iter_mut()
+            .zip(lengths)
+            .filter(|(_, l)| *l)
+            .for_each(|(x, _)| *x *= 1.0 + random.random_range(-0.03..0.03));
         let other = model.with_values(&values);
         let Some(seen) = observe(&other, robot.home(), set, seed) else { continue };
         let again = eliminate(&seen.columns);
@@ -229,19 +236,24 @@ fn told(
     let here = Lengths::of(robot.model());
     let mut base = Vec::new();
     for (k, &j) in e.kept.iter().enumerate() {
-        let mut coefficients =
-            vec![Coefficient { parameter: p[j].name.clone(), value: 1.0, formula: None, index: j }];
+        let mut coefficients = vec![Coefficient { parameter: p[j].name.clone(), value: 1.0, formula: None, index: j }];
         for (d, (dropped, _)) in e.dropped.iter().enumerate() {
             let Some(&value) = numbers[d].get(k).filter(|b| **b != 0.0) else { continue };
-            let seen: Vec<(&Lengths, f64)> = std::iter::once((&here, value))
-                .chain(others.iter().map(|(l, again)| (l, again[d][k])))
-                .collect();
+            let seen: Vec<(&Lengths, f64)> =
+                std::iter::once((&here, value)).chain(others.iter().map(|(l, again)| (l, again[d][k]))).collect();
             let formula = recognised(&seen, p[j].lengths - p[*dropped].lengths);
             coefficients.push(Coefficient { parameter: p[*dropped].name.clone(), value, formula, index: *dropped });
         }
         let value = coefficients.iter().map(|c| c.value * p[c.index].value).sum();
         let name = if coefficients.len() == 1 { p[j].name.clone() } else { format!("{}R", p[j].name) };
-        base.push(BaseParameter { name, group: written(&coefficients), unit: p[j].unit, value, coefficients, margin: e.margins[j] });
+        base.push(BaseParameter {
+            name,
+            group: written(&coefficients),
+            unit: p[j].unit,
+            value,
+            coefficients,
+            margin: e.margins[j],
+        });
     }
     let dependent: Vec<Dependent> =
         e.dropped.iter().map(|(j, _)| Dependent { name: p[*j].name.clone(), margin: e.margins[*j] }).collect();

@@ -2,7 +2,20 @@
 //! from records of positions and efforts, section 8.7.
 
 mod base;
+mod estimate;
+mod excite;
+pub mod filter;
 mod formula;
 mod observe;
+mod possible;
+mod record;
+mod rows;
+mod sensors;
 
 pub use base::{BaseParameter, BaseParameters, Coefficient, Dependent, ParameterError, base_parameters};
+pub use estimate::{Compared, ESSENTIAL, Estimate, Fit, Identification, SIGNIFICANT, identify};
+pub use excite::{Excitation, ExcitationError, Left, Limits, Search, excite};
+pub use possible::{PossibleSet, overlay, possible_set};
+pub use record::{Measured, Record, RecordError};
+pub use rows::Processing;
+pub use sensors::Sensors;

@@ -16,6 +16,7 @@ mod four_numbers;
 mod four_states;
 mod frequencies;
 mod geometry;
+mod identification;
 mod layering;
 mod loci;
 mod matrices;

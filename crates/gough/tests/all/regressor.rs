@@ -3,6 +3,7 @@ use crate::common::{all_robots, compile, random, random_pose, robot, text};
 use gough::Robot;
 use gough::dynamics::regressor::{Regressor, StandardSet, regressor};
 use gough::dynamics::{Conditions, InverseDynamics, Sign, inverse_dynamics_under};
+use gough::identification::{BaseParameters, base_parameters};
 use gough::kinematics::{SolveError, inverse};
 use gough::linalg::small::Dense;
 use rand::RngExt;
@@ -49,7 +50,7 @@ fn regressor_times_parameters_is_inverse_dynamics() {
     for robot in all_robots() {
         let set = StandardSet::new(robot.model());
         let (all, inertial) = (set.values(), set.clone().without_friction());
-        for (sign, count) in [(Sign::Sharp, 60), (Sign::Smooth(0.1), 10)] {
+        for (sign, count) in [(Sign::Sharp, 30), (Sign::Smooth(0.1), 5)] {
             for (at, found) in states(&robot, &set, count, sign) {
                 let efforts = at.of_efforts().unwrap();
                 let friction = miss(&efforts, &all, &found.efforts_with_friction);
@@ -66,5 +67,78 @@ fn regressor_times_parameters_is_inverse_dynamics() {
             }
         }
         assert!(inertial.parameters.len() < set.parameters.len());
+    }
+}
+
+fn base(text: &str, friction: bool) -> BaseParameters {
+    base_parameters(&compile("test", text), friction, 1).unwrap()
+}
+
+/// Coefficient of a standard parameter in a group.
+fn coefficient(found: &BaseParameters, group: &str, parameter: &str) -> f64 {
+    let group = found.base.iter().find(|b| b.name == group).unwrap_or_else(|| panic!("no group {group}"));
+    let own = group.coefficients.iter().find(|c| c.parameter == parameter);
+    own.unwrap_or_else(|| panic!("{parameter} is not in {}", group.group)).value
+}
+
+/// Equations (8.275)-(8.276): 7 groups in a horizontal plane, 11 with gravity in the plane; with friction of all joints, that of
+/// the closure included, 17 and 21.
+#[test]
+fn the_five_bar_has_the_published_base_parameters() {
+    let flat = gough::robots::text("five-bar").unwrap();
+    let upright = flat.replace("gravity = [0, 0, -9.81]", "gravity = [0, -9.81, 0]");
+    let counts = [base(flat, false), base(&upright, false), base(flat, true), base(&upright, true)];
+    assert_eq!(counts.each_ref().map(|b| b.base_count), [7, 11, 17, 21]);
+    let with_effect = |b: &BaseParameters| b.standard.len() - b.no_effect.len();
+    assert_eq!([with_effect(&counts[2]), with_effect(&counts[3])], [23, 27]);
+    let (d2, d3): (f64, f64) = (0.213, 0.1878);
+    let near = |group: &str, parameter: &str, wanted: f64| {
+        let found = coefficient(&counts[3], group, parameter);
+        assert!((found - wanted).abs() < 1e-9 * wanted.abs(), "{group} {parameter}: {found} {wanted}");
+    };
+    for leg in ["1", "2"] {
+        near(&format!("zz{leg}1R"), &format!("Ia{leg}1"), 1.0);
+        near(&format!("zz{leg}1R"), &format!("mx{leg}2"), -d2 * d2 / d3);
+        near(&format!("zz{leg}1R"), &format!("m{leg}2"), d2 * d2);
+        near(&format!("zz{leg}2R"), &format!("mx{leg}2"), -d3);
+        near("m.toolR", &format!("mx{leg}2"), 1.0 / d3);
+        near(&format!("mx{leg}1R"), &format!("mx{leg}2"), -d2 / d3);
+        near(&format!("mx{leg}1R"), &format!("m{leg}2"), d2);
+    }
+    let group = &counts[2].base.iter().find(|b| b.name == "zz22R").unwrap().group;
+    assert_eq!(group, "zz22 - d23 mx22");
+}
+
+/// Equations (8.277)-(8.279), errata of table 7.3: 50 with the printed angle, 53 with the one that gives the printed groups.
+#[test]
+fn the_orthoglide_has_the_published_base_parameters() {
+    let printed = text("orthoglide-bodies");
+    let turned = printed
+        .replace("home = { x = 0, y = 0, z = 0.34 }", "home = { x = 0.2, y = 0.2, z = 0.54 }")
+        .replace("theta = 0, r = \"-a\", slider = 0.626", "theta = \"-pi/2\", r = \"-a\", slider = 0.626")
+        .replace("roll = \"-pi\", pitch = 0, yaw = 0", "roll = 0, pitch = \"-pi/2\", yaw = \"pi\"");
+    let (first, second) = (base(&printed, true), base(&turned, true));
+    assert_eq!((first.base_count, second.base_count), (50, 53));
+    assert_eq!(first.standard.len() - first.no_effect.len(), 94);
+    assert!((coefficient(&second, "zz33R", "mx33") + 0.31).abs() < 1e-9);
+    assert!((coefficient(&second, "m11R", "mx13") + 1.0 / 0.31).abs() < 1e-9);
+    assert!((coefficient(&first, "zz23R", "zz33") - 1.0).abs() < 1e-9);
+}
+
+/// Base parameters do not depend on the random states, and the regressor of the groups alone gives all efforts.
+#[test]
+fn base_parameters_give_all_efforts() {
+    for name in ["five-bar", "dualv", "3-rpr"] {
+        let robot = robot(name);
+        let (found, other) = (base_parameters(&robot, true, 1).unwrap(), base_parameters(&robot, true, 2).unwrap());
+        assert_eq!(found.base_count, other.base_count, "{name}");
+        let all = StandardSet::new(robot.model());
+        let kept = found.base.iter().map(|b| all.parameters[b.coefficients[0].index].clone()).collect();
+        let set = StandardSet { parameters: kept, frames: all.frames.clone() };
+        let values: Vec<f64> = found.base.iter().map(|b| b.value).collect();
+        for (at, found) in states(&robot, &set, 5, Sign::Sharp) {
+            let off = miss(&at.of_efforts().unwrap(), &values, &found.efforts_with_friction);
+            assert!(off < 1e-8, "{name}: {off}");
+        }
     }
 }

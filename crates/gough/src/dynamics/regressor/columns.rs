@@ -14,10 +14,8 @@ use crate::spatial::{Accel, Pose, Twist, Vec3, Wrench, cross, dot, vec3};
 /// origin of its frame and in its axes, (6.35)-(6.36). `A` is the acceleration less gravity.
 pub fn inertial_wrenches<S: Real>(w: Vec3<S>, A: Accel<S>) -> [Wrench<S>; 10] {
     let o = S::zero();
-    let turning = |product: &dyn Fn(Vec3<S>) -> Vec3<S>| Wrench {
-        f: vec3(o, o, o),
-        m: product(A.alpha) + cross(w, product(w)),
-    };
+    let turning =
+        |product: &dyn Fn(Vec3<S>) -> Vec3<S>| Wrench { f: vec3(o, o, o), m: product(A.alpha) + cross(w, product(w)) };
     let moment = |e: Vec3<S>| Wrench { f: cross(A.alpha, e) + cross(w, cross(w, e)), m: cross(e, A.a) };
     let one = S::one();
     [

@@ -207,16 +207,41 @@ impl StandardSet {
         self.parameters.iter().position(|p| p.name == name)
     }
 
-    fn add(&mut self, of: &str, quantity: Quantity, slides: bool, value: f64, source: Source, at: (usize, Option<usize>)) {
+    fn add(
+        &mut self,
+        of: &str,
+        quantity: Quantity,
+        slides: bool,
+        value: f64,
+        source: Source,
+        at: (usize, Option<usize>),
+    ) {
         let letters = quantity.letters();
         let plain = of.starts_with(|c: char| c.is_ascii_digit());
         let name = if plain { format!("{letters}{of}") } else { format!("{letters}.{of}") };
         let (unit, lengths) = (quantity.unit(slides), quantity.lengths(slides));
         let of = of.to_owned();
-        self.parameters.push(StandardParameter { name, of, unit, value, quantity, source, lengths, row: at.1, depth: at.0 });
+        self.parameters.push(StandardParameter {
+            name,
+            of,
+            unit,
+            value,
+            quantity,
+            source,
+            lengths,
+            row: at.1,
+            depth: at.0,
+        });
     }
 
-    fn add_inertia(&mut self, of: &str, frame: MassFrame, I: &Inertia<f64>, at: (usize, Option<usize>), mass_only: bool) {
+    fn add_inertia(
+        &mut self,
+        of: &str,
+        frame: MassFrame,
+        I: &Inertia<f64>,
+        at: (usize, Option<usize>),
+        mass_only: bool,
+    ) {
         let frame_id = self.frames.len();
         self.frames.push(frame);
         let entries = entries(I);
@@ -333,4 +358,3 @@ impl StandardParameter {
         if let Source::Inertia { frame, .. } = self.source { Some(frame) } else { None }
     }
 }
-

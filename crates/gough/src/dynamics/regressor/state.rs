@@ -62,6 +62,30 @@ impl Memory {
         Self { pos: Positions::new(model), motion: Motion::new(model), partial: PartialRates::new(model) }
     }
 
+    /// Twist and acceleration of the platform, in its independent components, for rates and accelerations of the drives at the
+    /// posture in the memory: `t_r = J q̇_a`, `ṫ_r = J q̈_a + a_t`, (7.63), (7.163); of redundant drives the nearest ones.
+    pub fn platform_motion(
+        &mut self,
+        model: &Model<f64>,
+        rates: &[f64],
+        accelerations: &[f64],
+    ) -> Result<(Vec<f64>, Vec<f64>), SolveError> {
+        let n = model.topology().platform.independent.len();
+        let rest = vec![0.0; n];
+        let Self { pos, motion, partial } = self;
+        move_bodies(model, &rest, &rest, pos, motion)?;
+        partial_rates(model, pos, motion, partial);
+        let given = project(model, motion, partial, &[], Vec::new()).efforts_per_freedom()?;
+        let carried = |x: &[f64]| -> Vec<f64> {
+            (0..n).map(|k| x.iter().enumerate().map(|(i, x)| given.at(i, k) * x).sum()).collect()
+        };
+        let t_r = carried(rates);
+        move_bodies(model, &t_r, &rest, pos, motion)?;
+        let active = &model.topology().active;
+        let more: Vec<f64> = accelerations.iter().zip(active).map(|(a, c)| a - motion.accels[*c]).collect();
+        Ok((t_r, carried(&more)))
+    }
+
     /// The regressor at the posture in the memory.
     pub fn at(
         &mut self,

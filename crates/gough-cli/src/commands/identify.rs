@@ -1,0 +1,314 @@
+//! `gough identify`: dynamic parameters from records.
+
+use crate::ask::{Assigned, Subject, assignments, time};
+use crate::commands::singularities::one_mode;
+use crate::commands::trajectory::effort_label;
+use crate::failure::Failure;
+use crate::output::{Files, Output, spares};
+use crate::plot::{self, Chart, Series, Stroke, Style};
+use crate::record;
+use clap::Args;
+use gough::Robot;
+use gough::description::Coordinate;
+use gough::dynamics::Sign;
+use gough::identification::{
+    ESSENTIAL, Identification, Limits, PossibleSet, Processing, Record, RecordError, Search, excite, identify, overlay,
+    possible_set,
+};
+use gough::kinematics::WorkingMode;
+use serde_json::{Value, json};
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+
+#[derive(Args)]
+pub struct Arguments {
+    #[command(flatten)]
+    subject: Subject,
+    /// Seek a periodic motion that shows the parameters well, instead of using records
+    #[arg(long, conflicts_with = "data")]
+    excite: bool,
+    #[command(flatten)]
+    seek: Seek,
+    /// Records (CSV): t, active joints q11, .. or platform x, .., efforts tau_11, ..
+    #[arg(long, value_name = "FILE", num_args = 1..)]
+    data: Vec<PathBuf>,
+    /// Records that only check the estimates; the last fifth of every record unless given
+    #[arg(long, value_name = "FILE", num_args = 1.., requires = "data")]
+    validate: Vec<PathBuf>,
+    /// Efforts per ampere of drives whose currents i_11, .. are in the records: q11=0.52,q21=0.52
+    #[arg(long, value_name = "GAINS", requires = "data", allow_hyphen_values = true)]
+    gains: Option<String>,
+    /// Frequency, in Hz, above which positions are filtered
+    #[arg(long, value_name = "HERTZ", default_value_t = 20.0, allow_negative_numbers = true)]
+    cutoff: f64,
+    /// The direction of friction is smoothed over this rate, rad/s or m/s, as in the robot or its simulation
+    #[arg(long, value_name = "WIDTH", allow_negative_numbers = true)]
+    friction_width: Option<f64>,
+    /// Write an overlay of the robot file with the identified parameters, every body one that can exist
+    #[arg(long, value_name = "FILE", requires = "data")]
+    overlay: Option<PathBuf>,
+    /// Draw measured and predicted efforts, and what is left, .svg or .png
+    #[arg(long, value_name = "FILE")]
+    plot: Option<PathBuf>,
+    /// Working mode, such as --mode=+-+; by default that of the file
+    #[arg(long, value_name = "MODE", allow_hyphen_values = true)]
+    mode: Option<String>,
+    #[command(flatten)]
+    pub output: Output,
+}
+
+/// How a motion is sought.
+#[derive(Args)]
+struct Seek {
+    /// Where the platform may be: x=-0.1:0.1,y=0.2:0.3; a fifth of the robot around home unless given
+    #[arg(long, value_name = "REGION", requires = "excite", allow_hyphen_values = true)]
+    region: Option<String>,
+    /// Largest speeds of drives, rad/s or m/s: q11=5,q21=5; those of the file unless given
+    #[arg(long, value_name = "SPEEDS", requires = "excite")]
+    speed: Option<String>,
+    /// Largest accelerations of drives: q11=50,q21=50
+    #[arg(long, value_name = "ACCELERATIONS", requires = "excite")]
+    acceleration: Option<String>,
+    /// Largest efforts of drives: q11=10,q21=10; those of the file unless given
+    #[arg(long, value_name = "EFFORTS", requires = "excite")]
+    effort: Option<String>,
+    /// Distance from Type 2 singularities: smallest singular value of the rows of the inverse Jacobian, each of length one
+    #[arg(long, value_name = "NUMBER", requires = "excite", default_value_t = 0.1)]
+    distance: f64,
+    /// Period of the motion
+    #[arg(long, value_name = "TIME", requires = "excite", default_value = "4 s")]
+    period: String,
+    /// Harmonics of the series
+    #[arg(long, value_name = "COUNT", requires = "excite", default_value_t = 5)]
+    harmonics: usize,
+    /// Motions that are tried
+    #[arg(long, value_name = "COUNT", requires = "excite", default_value_t = 1500)]
+    trials: usize,
+    /// The same seed gives the same motion
+    #[arg(long, value_name = "NUMBER", requires = "excite", default_value_t = 1)]
+    seed: u64,
+    /// Write one period of the motion as a trajectory, in 500 steps
+    #[arg(long, value_name = "FILE", requires = "excite")]
+    csv: Option<PathBuf>,
+}
+
+pub fn run(arguments: &Arguments) -> Result<(), Failure> {
+    if let Some(file) = &arguments.plot {
+        plot::check(file).map_err(|e| Failure::Usage(e.to_string()))?;
+    }
+    let inputs =
+        arguments.data.iter().chain(&arguments.validate).cloned().chain([PathBuf::from(&arguments.subject.robot)]);
+    let written = [("--plot", &arguments.plot), ("--overlay", &arguments.overlay), ("-o", &arguments.output.output)];
+    for input in inputs {
+        for (option, file) in written {
+            file.as_ref().map_or(Ok(()), |file| spares(file, option, &input, "a file that is read"))?;
+        }
+    }
+    let robot = arguments.subject.load(&arguments.output)?;
+    answer(&robot, arguments).map_err(|why| why.of(&robot.model().topology().name))
+}
+
+fn answer(robot: &Robot, arguments: &Arguments) -> Result<(), Failure> {
+    if arguments.excite {
+        return seek(robot, arguments);
+    }
+    if arguments.data.is_empty() {
+        return Err(Failure::Usage("give records with --data, or ask for a motion with --excite".to_owned()));
+    }
+    let mode = one_mode(robot, arguments.mode.as_deref())?;
+    let how = Processing { cutoff: positive(arguments.cutoff, "--cutoff")?, sign: sign(arguments)? };
+    let gains = record::gains(robot.model(), arguments.gains.as_deref())?;
+    let read = |list: &[PathBuf]| -> Result<Vec<Record>, Failure> {
+        list.iter().map(|path| record::read(robot.model(), path, &gains)).collect()
+    };
+    let (mut used, mut held) = (read(&arguments.data)?, read(&arguments.validate)?);
+    let split = held.is_empty();
+    if split {
+        (used, held) = used.iter().map(|r| r.split(0.8)).unzip();
+    }
+    let found = identify(robot, &mode, &used, &held, &how).map_err(|why| told(arguments, why))?;
+    let set = possible_set(robot, &found);
+    let mut files = Files::default();
+    if let Some(path) = &arguments.overlay {
+        files.add(path, overlay(robot, &extended(arguments), &set.values).as_bytes())?;
+    }
+    if let Some(path) = &arguments.plot {
+        files.add(path, &draw(robot, &mode, &found, path).map_err(|e| Failure::Output(e.to_string()))?)?;
+    }
+    arguments.output.give_with(files, || document(&found, &set, split), || text(&found, &set, split))
+}
+
+/// A fault of the records is a wrong question; what the motion does not show is an answer.
+fn told(arguments: &Arguments, why: RecordError) -> Failure {
+    let files: Vec<String> = arguments.data.iter().map(|p| p.display().to_string()).collect();
+    let message = format!("{}: {why}", files.join(", "));
+    match why {
+        RecordError::NotExciting { .. } | RecordError::Parameters(_) => Failure::No(why.kind(), message),
+        _ => Failure::Bad(why.kind(), message),
+    }
+}
+
+fn positive(x: f64, option: &str) -> Result<f64, Failure> {
+    if x > 0.0 && x.is_finite() {
+        Ok(x)
+    } else {
+        Err(Failure::Usage(format!("{option} is {x}, not a positive number")))
+    }
+}
+
+fn sign(arguments: &Arguments) -> Result<Sign, Failure> {
+    arguments.friction_width.map_or(Ok(Sign::Sharp), |w| positive(w, "--friction-width").map(Sign::Smooth))
+}
+
+/// How the overlay calls the robot: a shipped one by name, a file by its name.
+fn extended(arguments: &Arguments) -> String {
+    let path = Path::new(&arguments.subject.robot);
+    if gough::robots::text(&arguments.subject.robot).is_some() {
+        return arguments.subject.robot.clone();
+    }
+    path.file_name().map_or_else(|| arguments.subject.robot.clone(), |n| n.to_string_lossy().into_owned())
+}
+
+/// Limits by drive: `q11=5,q21=5`.
+fn per_drive(robot: &Robot, text: Option<&str>, option: &str, list: &mut [Option<f64>]) -> Result<(), Failure> {
+    let names = robot.model().topology().active_names();
+    for a in text.map_or_else(|| Ok(Vec::new()), |t| assignments(t, option))? {
+        let place = names.iter().position(|n| *n == a.name || Some(*n) == a.name.strip_prefix('q'));
+        let Some(k) = place else {
+            return Err(Failure::Usage(format!("{option}: no drive `{}`; there are q{}", a.name, names.join(", q"))));
+        };
+        list[k] = Some(positive(a.value, option)?);
+    }
+    Ok(())
+}
+
+fn limits(robot: &Robot, seek: &Seek) -> Result<Limits, Failure> {
+    let mut limits = Limits::of(robot);
+    limits.distance = positive(seek.distance, "--distance")?;
+    per_drive(robot, seek.speed.as_deref(), "--speed", &mut limits.speed)?;
+    per_drive(robot, seek.acceleration.as_deref(), "--acceleration", &mut limits.acceleration)?;
+    per_drive(robot, seek.effort.as_deref(), "--effort", &mut limits.effort)?;
+    let independent = &robot.model().topology().platform.independent;
+    for part in seek.region.as_deref().unwrap_or_default().split(',').filter(|p| !p.trim().is_empty()) {
+        let bad = || Failure::Usage(format!("--region takes NAME=LOW:HIGH, found `{part}`"));
+        let (name, ends) = part.split_once('=').ok_or_else(bad)?;
+        let (low, high) = ends.split_once(':').ok_or_else(bad)?;
+        let end = |text: &str| Assigned::read(name.trim(), text.trim()).map(|a| a.value).map_err(Failure::Usage);
+        let place = Coordinate::named(name.trim()).and_then(|c| independent.iter().position(|i| *i == c));
+        let (k, low, high) = (place.ok_or_else(bad)?, end(low)?, end(high)?);
+        if !(low < high) {
+            return Err(bad());
+        }
+        limits.region[k] = [low, high];
+    }
+    Ok(limits)
+}
+
+/// `--excite`.
+fn seek(robot: &Robot, arguments: &Arguments) -> Result<(), Failure> {
+    let asked = &arguments.seek;
+    let mode = one_mode(robot, arguments.mode.as_deref())?;
+    let period = positive(time(&asked.period, "--period")?, "--period")?;
+    if !(1..=20).contains(&asked.harmonics) || !(100..=1_000_000).contains(&asked.trials) {
+        return Err(Failure::Usage("--harmonics takes 1 to 20, --trials 100 or more".to_owned()));
+    }
+    let how = Search { period, harmonics: asked.harmonics, trials: asked.trials, seed: asked.seed };
+    let found =
+        excite(robot, &mode, &limits(robot, asked)?, &how).map_err(|why| Failure::No("excitation", why.to_string()))?;
+    if !found.condition.is_finite() {
+        return Err(Failure::No("excitation", "no motion inside the limits was found; widen the region".to_owned()));
+    }
+    let times: Vec<f64> = (0..=500).map(|i| period * f64::from(i) / 500.0).collect();
+    let places: Vec<usize> = robot.model().topology().platform.independent.iter().map(|c| c.index()).collect();
+    let mut files = Files::default();
+    if let Some(path) = &asked.csv {
+        let mut table = format!("t,{}\n", found.coordinates.join(","));
+        for t in &times {
+            let at = found.at(*t);
+            let row: Vec<String> = places.iter().map(|k| at[*k][0].to_string()).collect();
+            let _ = writeln!(table, "{t},{}", row.join(","));
+        }
+        files.add(path, table.as_bytes())?;
+    }
+    if let Some(path) = &arguments.plot {
+        let series = found.coordinates.iter().zip(&places).enumerate().map(|(i, (name, k))| Series {
+            name: (*name).to_owned(),
+            style: Style { stroke: Stroke::Solid, ..Style::nth(i) },
+            points: times.iter().map(|t| (*t, Some(found.at(*t)[*k][0]))).collect(),
+        });
+        let title = format!("Exciting motion of {}, condition {:.1}", found.robot, found.condition);
+        let (x_label, y_label) = ("t (s)".to_owned(), "platform (m, rad)".to_owned());
+        let chart = Chart { title, x_label, y_label, y_log: false, series: series.collect(), notes: Vec::new() };
+        files.add(path, &plot::line_chart(&chart, path).map_err(|e| Failure::Output(e.to_string()))?)?;
+    }
+    let told = || {
+        format!(
+            "{}: a motion of {} s for {} base parameters, condition {:.1}; the median of random motions inside the same limits has {:.1}\n",
+            found.robot, found.period, found.parameters, found.condition, found.random_median
+        )
+    };
+    arguments.output.give_with(files, || json!(found), told)
+}
+
+fn document(found: &Identification, set: &PossibleSet, split: bool) -> Value {
+    let mut document = json!(found);
+    document["held_back"] = json!(if split { "the last fifth of each record" } else { "records of their own" });
+    document["essential_below"] = json!(100.0 * ESSENTIAL);
+    document["possible"] = json!(set);
+    document
+}
+
+fn text(found: &Identification, set: &PossibleSet, split: bool) -> String {
+    let mut out = format!("{}: {} equations, condition {:.1}\n\n", found.robot, found.equations, found.condition);
+    let _ = writeln!(out, "{:16}{:>14}{:>14}{:>10}{:>14}", "", "estimate", "deviation", "%", "file");
+    for e in &found.estimates {
+        let Some(d) = e.deviation else { continue };
+        let mark = if e.essential { " essential" } else { "" };
+        let percent = e.relative_deviation.unwrap_or(0.0);
+        let _ =
+            writeln!(out, "{:16}{:>14.6}{d:>14.6}{percent:>10.3}{:>14.6}  {}{mark}", e.name, e.value, e.file, e.unit);
+    }
+    let out_of: Vec<&str> = found.estimates.iter().filter(|e| e.deviation.is_none()).map(|e| e.name.as_str()).collect();
+    let _ =
+        writeln!(out, "not told from zero: {}", if out_of.is_empty() { "none".to_owned() } else { out_of.join(", ") });
+    let held = if split { "last fifth, held back" } else { "held back" };
+    let _ = writeln!(out, "\n{:10}{:>14}{:>14}{:>24}{:>16}", "", "rms effort", "residual", held, "with the file");
+    for f in &found.fit {
+        let held = f.held_back.unwrap_or(0.0);
+        let _ = writeln!(
+            out,
+            "{:10}{:>14.6}{:>14.6}{held:>24.6}{:>16.6}",
+            f.drive, f.effort, f.residual, f.residual_of_file
+        );
+    }
+    let _ = writeln!(
+        out,
+        "\nbodies that can exist meet the groups within {:.2} standard deviations; --overlay writes them",
+        set.price
+    );
+    out
+}
+
+fn draw(robot: &Robot, mode: &WorkingMode, found: &Identification, path: &Path) -> Result<Vec<u8>, plot::PlotError> {
+    let t = robot.model().topology();
+    let mut series = Vec::new();
+    for (k, name) in t.active_names().iter().enumerate() {
+        let points = |of: &dyn Fn(usize) -> f64| {
+            found.compared.iter().enumerate().map(|(i, c)| (c.t, Some(of(i)))).collect::<Vec<_>>()
+        };
+        let at = |i: usize| &found.compared[i];
+        let style = Style { stroke: Stroke::Solid, ..Style::nth(k) };
+        series.push(Series { name: format!("q{name} measured"), style, points: points(&|i| at(i).measured[k]) });
+        let dashed = Style { stroke: Stroke::Dashed, ..style };
+        series.push(Series {
+            name: format!("q{name} predicted"),
+            style: dashed,
+            points: points(&|i| at(i).predicted[k]),
+        });
+        let rest = points(&|i| at(i).measured[k] - at(i).predicted[k]);
+        series.push(Series { name: format!("q{name} left"), style, points: rest });
+    }
+    let title = format!("Efforts of {} as measured and as identified, working mode {}", t.name, mode.name(t));
+    let (x_label, y_label) = ("t (s)".to_owned(), effort_label(robot));
+    plot::line_chart(&Chart { title, x_label, y_label, y_log: false, series, notes: Vec::new() }, path)
+}

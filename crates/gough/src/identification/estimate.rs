@@ -1,0 +1,377 @@
+//! Weighted least squares on base parameters, their standard deviations, and which of them a record really tells.
+
+use super::base::{BaseParameters, base_parameters};
+use super::record::{Record, RecordError};
+use super::rows::{Processing, Rows, rows};
+use crate::Robot;
+use crate::dynamics::regressor::StandardSet;
+use crate::kinematics::WorkingMode;
+use crate::linalg::dense::{Matrix, solve_spd, solve_spd_matrix};
+
+/// A parameter stays in the model while it is this many standard deviations away from zero.
+pub const SIGNIFICANT: f64 = 2.0;
+/// A parameter is essential when its standard deviation is at most this share of it.
+pub const ESSENTIAL: f64 = 0.005;
+/// Column of the scaled normal equations that the others explain up to this: the motion does not tell it.
+const HIDDEN: f64 = 1e-10;
+
+/// A base parameter from records.
+#[derive(Clone, PartialEq, Debug, serde::Serialize)]
+pub struct Estimate {
+    /// Its name.
+    pub name: String,
+    /// The group it stands for.
+    pub group: String,
+    /// Its unit.
+    pub unit: &'static str,
+    /// Its value; zero where it was left out.
+    pub value: f64,
+    /// Its standard deviation; none where it was left out.
+    pub deviation: Option<f64>,
+    /// The standard deviation in per cent of the value.
+    pub relative_deviation: Option<f64>,
+    /// What the robot file says.
+    pub file: f64,
+    /// Its relative standard deviation is at most [`ESSENTIAL`].
+    pub essential: bool,
+    /// Place of its first parameter in the standard set.
+    #[serde(skip)]
+    pub index: usize,
+}
+
+/// How well the efforts of a drive are predicted.
+#[derive(Clone, PartialEq, Debug, serde::Serialize)]
+pub struct Fit {
+    /// The drive.
+    pub drive: String,
+    /// Root mean square of its effort.
+    pub effort: f64,
+    /// Root mean square of what is left, sample by sample, on the records that were used.
+    pub residual: f64,
+    /// The same on records that were held back.
+    pub held_back: Option<f64>,
+    /// Root mean square of what is left with the parameters of the file.
+    pub residual_of_file: f64,
+}
+
+/// Measured and predicted efforts at an instant, for pictures.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Compared {
+    /// Time.
+    pub t: f64,
+    /// Efforts that were measured; of redundant drives what moves the robot.
+    pub measured: Vec<f64>,
+    /// Efforts that the estimates give.
+    pub predicted: Vec<f64>,
+}
+
+/// Parameters from records.
+#[derive(Clone, Debug, serde::Serialize)]
+pub struct Identification {
+    /// Name of the robot.
+    pub robot: String,
+    /// Estimates, in the order of the base parameters.
+    pub estimates: Vec<Estimate>,
+    /// How many of them are essential.
+    pub essential_count: usize,
+    /// How well each drive is predicted.
+    pub fit: Vec<Fit>,
+    /// Condition number of the scaled observation matrix of the parameters that stayed.
+    pub condition: f64,
+    /// Equations that were used.
+    pub equations: usize,
+    /// Efforts over time of the first record that was held back, or else of the first.
+    #[serde(skip)]
+    pub compared: Vec<Compared>,
+    /// The base parameters that were asked for.
+    #[serde(skip)]
+    pub base: BaseParameters,
+}
+
+/// Normal equations of some rows with weights per drive: `WᵀW`, `Wᵀτ`.
+struct Normal {
+    A: Matrix,
+    b: Vec<f64>,
+    scale: Vec<f64>,
+}
+
+fn row(list: &[f64], rows: &Rows, block: usize, drive: usize) -> (Vec<f64>, f64) {
+    let width = rows.columns + 1;
+    let start = (block * rows.drives + drive) * width;
+    (list[start..start + rows.columns].to_vec(), list[start + rows.columns])
+}
+
+impl Normal {
+    fn new(all: &[Rows], weights: &[f64], efforts: &dyn Fn(&Rows, usize, usize) -> f64) -> Self {
+        let n = all.first().map_or(0, |r| r.columns);
+        let (mut A, mut b) = (Matrix::zeros(n, n), vec![0.0; n]);
+        for rows in all {
+            for block in 0..rows.blocks() {
+                for drive in 0..rows.drives {
+                    let start = (block * rows.drives + drive) * (n + 1);
+                    let w = &rows.means[start..start + n];
+                    let tau = efforts(rows, block, drive) * weights[drive];
+                    for j in 0..n {
+                        let x = w[j] * weights[drive];
+                        if x != 0.0 {
+                            b[j] += w[j] * tau;
+                            (0..=j).for_each(|i| A[(i, j)] += w[i] * x);
+                        }
+                    }
+                }
+            }
+        }
+        let scale: Vec<f64> = (0..n).map(|j| A[(j, j)].sqrt().max(f64::MIN_POSITIVE).recip()).collect();
+        Self { A, b, scale }
+    }
+
+    /// Scaled matrix of some of the columns.
+    fn of(&self, active: &[usize]) -> Matrix {
+        let entry = |i: usize, j: usize| {
+            let (i, j) = (active[i], active[j]);
+            self.A[(i.min(j), i.max(j))] * self.scale[i] * self.scale[j]
+        };
+        Matrix::from_fn(active.len(), active.len(), entry)
+    }
+
+    /// Estimates of some of the columns, and their variances.
+    fn solve(&self, active: &[usize]) -> Option<(Vec<f64>, Vec<f64>)> {
+        let A = self.of(active);
+        let b: Vec<f64> = active.iter().map(|j| self.b[*j] * self.scale[*j]).collect();
+        let x = solve_spd(&A, &b)?;
+        let inverse = solve_spd_matrix(&A, &Matrix::identity(active.len(), active.len()))?;
+        let value = active.iter().zip(&x).map(|(j, x)| x * self.scale[*j]).collect();
+        let variance = active.iter().enumerate().map(|(i, j)| inverse[(i, i)] * self.scale[*j].powi(2)).collect();
+        Some((value, variance))
+    }
+}
+
+/// Sums of squares of what is left in rows, per drive.
+fn left(all: &[Rows], chi: &[f64], middles: bool) -> (Vec<f64>, Vec<f64>, usize) {
+    let drives = all.first().map_or(0, |r| r.drives);
+    let (mut rest, mut size, mut count) = (vec![0.0; drives], vec![0.0; drives], 0);
+    for rows in all {
+        count += rows.blocks();
+        for block in 0..rows.blocks() {
+            for drive in 0..drives {
+                let (w, tau) = row(if middles { &rows.middles } else { &rows.means }, rows, block, drive);
+                let predicted: f64 = w.iter().zip(chi).map(|(a, b)| a * b).sum();
+                rest[drive] += (tau - predicted).powi(2);
+                size[drive] += tau * tau;
+            }
+        }
+    }
+    (rest, size, count)
+}
+
+/// Estimates of the base parameters of a robot from records; those in `held_back` only check them.
+pub fn identify(
+    robot: &Robot,
+    mode: &WorkingMode,
+    records: &[Record],
+    held_back: &[Record],
+    how: &Processing,
+) -> Result<Identification, RecordError> {
+    let model = robot.model();
+    if !model.topology().plan.given.is_empty() {
+        return Err(RecordError::Open);
+    }
+    let base = base_parameters(robot, true, 1).map_err(RecordError::Parameters)?;
+    let all = StandardSet::new(model);
+    let kept: Vec<usize> = base.base.iter().map(|b| b.coefficients[0].index).collect();
+    let set = StandardSet { parameters: kept.iter().map(|j| all.parameters[*j].clone()).collect(), frames: all.frames };
+    let equations = |list: &[Record]| -> Result<Vec<Rows>, RecordError> {
+        list.iter().map(|r| rows(robot, mode, &set, r, how)).collect()
+    };
+    let (used, checked) = (equations(records)?, equations(held_back)?);
+    let found = fitted(robot, &base, &used)?;
+    Ok(told(robot, base, &used, &checked, found))
+}
+
+/// What least squares give.
+struct Fitted {
+    chi: Vec<f64>,
+    deviation: Vec<Option<f64>>,
+    condition: f64,
+}
+
+fn fitted(robot: &Robot, base: &BaseParameters, used: &[Rows]) -> Result<Fitted, RecordError> {
+    let drives = used.first().map_or(0, |r| r.drives);
+    let effort = |r: &Rows, block: usize, drive: usize| r.means[(block * r.drives + drive + 1) * (r.columns + 1) - 1];
+    // Redundant drives: what they do against each other says nothing, so that there are fewer equations than drives.
+    let freedoms = robot.model().topology().platform.independent.len();
+    let share = freedoms as f64 / drives.max(1) as f64;
+    let plain = Normal::new(used, &vec![1.0; drives], &effort);
+    let mut active: Vec<usize> = (0..plain.b.len()).collect();
+    told_by(&plain, &active, base)?;
+    let solve = |n: &Normal, active: &[usize]| {
+        let hidden = || RecordError::NotExciting { parameter: base.base[active[0]].name.clone() };
+        n.solve(active).ok_or_else(hidden)
+    };
+    let mut chi = vec![0.0; active.len()];
+    let spread = |list: &mut [f64], active: &[usize], x: &[f64]| {
+        list.fill(0.0);
+        active.iter().zip(x).for_each(|(j, x)| list[*j] = *x);
+    };
+    spread(&mut chi, &active, &solve(&plain, &active)?.0);
+    suspect(robot, used, &plain, &active, &chi)?;
+    let (rest, _, blocks) = left(used, &chi, false);
+    let free = (blocks as f64 - active.len() as f64 / freedoms.max(1) as f64).max(1.0);
+    let weights: Vec<f64> = rest.iter().map(|r| (free * share / r.max(f64::MIN_POSITIVE)).min(1e300)).collect();
+    let normal = Normal::new(used, &weights, &effort);
+    let (mut x, mut variance) = solve(&normal, &active)?;
+    // The least significant goes first; the rest is estimated again.
+    loop {
+        let significance = |i: usize| x[i].abs() / variance[i].sqrt();
+        let least = (0..active.len()).min_by(|a, b| significance(*a).total_cmp(&significance(*b)));
+        match least {
+            Some(i) if significance(i) < SIGNIFICANT && active.len() > 1 => active.remove(i),
+            _ => break,
+        };
+        (x, variance) = solve(&normal, &active)?;
+    }
+    spread(&mut chi, &active, &x);
+    let mut deviation = vec![None; chi.len()];
+    active.iter().zip(&variance).for_each(|(j, v)| deviation[*j] = Some(v.sqrt()));
+    for (b, d) in base.base.iter().zip(&deviation) {
+        let j = b.coefficients[0].index;
+        let positive = base.standard[j].quantity.place() >= 10;
+        let value = chi[base.base.iter().position(|o| o.name == b.name).unwrap_or(0)];
+        if positive && d.is_some_and(|d| value < -6.0 * d) {
+            return Err(RecordError::WrongSign { parameter: b.name.clone(), value });
+        }
+    }
+    let spectrum = crate::linalg::dense::svd(&normal.of(&active)).s;
+    let condition = match (spectrum.first(), spectrum.last()) {
+        (Some(a), Some(b)) if *b > 0.0 => (a / b).sqrt(),
+        _ => f64::MAX,
+    };
+    Ok(Fitted { chi, deviation, condition })
+}
+
+/// Every parameter must be told by the motion: what the columns before leave of its own, in the scaled normal equations.
+fn told_by(normal: &Normal, active: &[usize], base: &BaseParameters) -> Result<(), RecordError> {
+    let A = normal.of(active);
+    let n = active.len();
+    let mut L = Matrix::zeros(n, n);
+    for j in 0..n {
+        for i in j..n {
+            let sum: f64 = (0..j).map(|k| L[(i, k)] * L[(j, k)]).sum();
+            if i == j {
+                let pivot = A[(j, j)] - sum;
+                if !(pivot > HIDDEN) {
+                    return Err(RecordError::NotExciting { parameter: base.base[active[j]].name.clone() });
+                }
+                L[(j, j)] = pivot.sqrt();
+            } else {
+                L[(i, j)] = (A[(j, i)] - sum) / L[(j, j)];
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Drives that changed places or signs: the efforts then fit badly, and much better when changed back.
+fn suspect(robot: &Robot, used: &[Rows], plain: &Normal, active: &[usize], chi: &[f64]) -> Result<(), RecordError> {
+    let drives = used.first().map_or(0, |r| r.drives);
+    let names = robot.model().topology().active_names();
+    let (rest, size, _) = left(used, chi, false);
+    let shares: Vec<f64> = rest.iter().zip(&size).map(|(r, s)| (r / s.max(f64::MIN_POSITIVE)).sqrt()).collect();
+    let worst = (0..drives).max_by(|a, b| shares[*a].total_cmp(&shares[*b]));
+    let Some(worst) = worst.filter(|k| shares[*k] > 0.15) else { return Ok(()) };
+    let total: f64 = rest.iter().sum();
+    let mut best: Option<(f64, String)> = None;
+    let mut hypotheses: Vec<(Vec<usize>, Vec<f64>, String)> = Vec::new();
+    let same: Vec<usize> = (0..drives).collect();
+    for i in 0..drives {
+        let mut signs = vec![1.0; drives];
+        signs[i] = -1.0;
+        hypotheses.push((same.clone(), signs, format!("the sign of tau_{} is changed", names[i])));
+        for j in i + 1..drives {
+            let mut order = same.clone();
+            order.swap(i, j);
+            hypotheses.push((order, vec![1.0; drives], format!("tau_{} and tau_{} change places", names[i], names[j])));
+        }
+    }
+    for (order, signs, words) in hypotheses {
+        let effort = |r: &Rows, block: usize, d: usize| {
+            signs[d] * r.means[(block * r.drives + order[d] + 1) * (r.columns + 1) - 1]
+        };
+        let other = Normal::new(used, &vec![1.0; drives], &effort);
+        let normal = Normal { A: plain.A.clone(), b: other.b, scale: plain.scale.clone() };
+        let Some((x, _)) = normal.solve(active) else { continue };
+        let mut sum = 0.0;
+        for r in used {
+            for block in 0..r.blocks() {
+                for d in 0..drives {
+                    let (w, _) = row(&r.means, r, block, d);
+                    let predicted: f64 = active.iter().zip(&x).map(|(j, x)| w[*j] * x).sum();
+                    sum += (effort(r, block, d) - predicted).powi(2);
+                }
+            }
+        }
+        if best.as_ref().is_none_or(|b| sum < b.0) {
+            best = Some((sum, words));
+        }
+    }
+    if let Some((sum, hypothesis)) = best.filter(|b| b.0 < total / 9.0) {
+        return Err(RecordError::Swapped { hypothesis, gain: (total / sum.max(f64::MIN_POSITIVE)).sqrt() });
+    }
+    if shares[worst] > 0.5 {
+        return Err(RecordError::Unexplained { drive: format!("q{}", names[worst]), share: shares[worst] });
+    }
+    Ok(())
+}
+
+fn told(robot: &Robot, base: BaseParameters, used: &[Rows], checked: &[Rows], found: Fitted) -> Identification {
+    let Fitted { chi, deviation, condition } = found;
+    let estimate = |(k, b): (usize, &super::BaseParameter)| {
+        let relative = deviation[k].map(|d| d / chi[k].abs());
+        Estimate {
+            name: b.name.clone(),
+            group: b.group.clone(),
+            unit: b.unit,
+            value: chi[k],
+            deviation: deviation[k],
+            relative_deviation: relative.map(|r| 100.0 * r),
+            file: b.value,
+            essential: relative.is_some_and(|r| r <= ESSENTIAL),
+            index: b.coefficients[0].index,
+        }
+    };
+    let estimates: Vec<Estimate> = base.base.iter().enumerate().map(estimate).collect();
+    let of_file: Vec<f64> = base.base.iter().map(|b| b.value).collect();
+    let rms = |(sum, _, count): &(Vec<f64>, Vec<f64>, usize), k: usize| (sum[k] / (*count).max(1) as f64).sqrt();
+    let (own, file) = (left(used, &chi, true), left(used, &of_file, true));
+    let held = (!checked.is_empty()).then(|| left(checked, &chi, true));
+    let names = robot.model().topology().active_names();
+    let fit = names.iter().enumerate().map(|(k, name)| Fit {
+        drive: format!("q{name}"),
+        effort: (own.1[k] / own.2.max(1) as f64).sqrt(),
+        residual: rms(&own, k),
+        held_back: held.as_ref().map(|h| rms(h, k)),
+        residual_of_file: rms(&file, k),
+    });
+    Identification {
+        robot: base.robot.clone(),
+        essential_count: estimates.iter().filter(|e| e.essential).count(),
+        fit: fit.collect(),
+        condition,
+        equations: used.iter().map(|r| r.blocks() * r.drives).sum(),
+        compared: checked.first().or(used.first()).map_or_else(Vec::new, |r| compared(r, &chi)),
+        estimates,
+        base,
+    }
+}
+
+fn compared(rows: &Rows, chi: &[f64]) -> Vec<Compared> {
+    let at = |block: usize| {
+        let both = (0..rows.drives).map(|d| {
+            let (w, tau) = row(&rows.middles, rows, block, d);
+            (tau, w.iter().zip(chi).map(|(a, b)| a * b).sum::<f64>())
+        });
+        let (measured, predicted) = both.unzip();
+        Compared { t: rows.times[block], measured, predicted }
+    };
+    (0..rows.blocks()).map(at).collect()
+}

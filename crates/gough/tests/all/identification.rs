@@ -1,0 +1,121 @@
+//! Identification: from a motion of a robot to its parameters and back; faults of records get their names; overlays.
+use crate::common::robot;
+use gough::Robot;
+use gough::description::Options;
+use gough::dynamics::{Conditions, Sign, inverse_dynamics_under};
+use gough::identification::{
+    Limits, Measured, Processing, Record, RecordError, Search, Sensors, excite, identify, overlay, possible_set,
+};
+use gough::kinematics::inverse;
+use gough::spatial::{Pose, vec3};
+
+/// The five-bar along a quick motion: joints and efforts, sample by sample.
+fn record(robot: &Robot, seconds: f64, rate: f64) -> Record {
+    let model = robot.model();
+    let (mut times, mut q, mut tau) = (Vec::new(), vec![Vec::new(); 2], vec![Vec::new(); 2]);
+    // A count of samples.
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+    let count = (seconds * rate) as usize;
+    for i in 0..count {
+        let t = i as f64 / rate;
+        let wave = |f: f64, phase: f64, k: usize| {
+            let w = std::f64::consts::TAU * f;
+            [(w * t + phase).sin(), w * (w * t + phase).cos(), -w * w * (w * t + phase).sin()][k]
+        };
+        let x = |k: usize| 0.05 * wave(1.1, 0.0, k) + 0.02 * wave(2.3, 1.0, k) + 0.01 * wave(3.1, 2.0, k);
+        let y = |k: usize| 0.04 * wave(0.9, 0.5, k) + 0.02 * wave(1.9, 2.0, k) + 0.01 * wave(3.3, 0.3, k);
+        let pose = Pose::translation(vec3(x(0), 0.27 + y(0), 0.0));
+        let posture = inverse(model, &pose, robot.mode()).unwrap();
+        let conditions = Conditions { friction: Some(Sign::Sharp), ..Conditions::default() };
+        let found = inverse_dynamics_under(model, &posture, &[x(1), y(1)], &[x(2), y(2)], &conditions).unwrap();
+        times.push(t);
+        let joints = posture.joints(model, &model.topology().active);
+        (0..2).for_each(|k| {
+            q[k].push(joints[k]);
+            tau[k].push(found.efforts_with_friction[k]);
+        });
+    }
+    Record { name: "test".to_owned(), times, measured: Measured::Joints(q), efforts: tau }
+}
+
+#[test]
+fn what_a_motion_shows_is_what_the_robot_has() {
+    let robot = robot("five-bar");
+    let clean = record(&robot, 6.0, 250.0);
+    let sensors = Sensors { effort_share: 0.005, step: 1e-6, seed: 3, ..Sensors::default() };
+    let (used, held) = sensors.seen(clean).split(0.8);
+    let how = Processing { cutoff: 20.0, sign: Sign::Sharp };
+    let found = identify(&robot, robot.mode(), &[used], &[held], &how).unwrap();
+    assert!(found.essential_count >= 2, "{:?}", found.estimates);
+    for e in &found.estimates {
+        if let Some(d) = e.deviation {
+            assert!((e.value - e.file).abs() < 4.0 * d, "{}: {} +- {d}, {}", e.name, e.value, e.file);
+        }
+    }
+    for f in &found.fit {
+        let ratio = f.held_back.unwrap() / f.residual;
+        assert!(f.residual < 0.007 * f.effort && (0.7..1.4).contains(&ratio), "{f:?}");
+    }
+    // The overlay is a robot again, whose bodies can exist and whose efforts are those that were measured.
+    let set = possible_set(&robot, &found);
+    let text = overlay(&robot, "five-bar", &set.values);
+    let files = |name: &str| gough::robots::text(name).map(str::to_owned).ok_or_else(|| "none".to_owned());
+    let options = Options { files: &files, ..Options::default() };
+    let again = Robot::from_toml("overlay", &text, &options, None).unwrap_or_else(|e| panic!("{e}\n{text}"));
+    assert!(!text.contains("grouped = true"), "{text}");
+    let check = record(&again, 0.2, 50.0);
+    let wanted = record(&robot, 0.2, 50.0);
+    for (a, b) in check.efforts.iter().flatten().zip(wanted.efforts.iter().flatten()) {
+        assert!((a - b).abs() < 0.05 * 5.0, "{a} {b}");
+    }
+}
+
+#[test]
+fn faults_of_records_are_named() {
+    let robot = robot("five-bar");
+    let good = record(&robot, 4.0, 200.0);
+    let how = Processing::default();
+    let kind = |r: Record| identify(&robot, robot.mode(), &[r], &[], &how).map_or_else(|e| e.kind(), |_| "fine");
+    let changed = |f: &dyn Fn(&mut Record)| {
+        let mut r = good.clone();
+        f(&mut r);
+        kind(r)
+    };
+    let joints = |r: &mut Record, f: &dyn Fn(f64) -> f64| {
+        if let Measured::Joints(list) = &mut r.measured {
+            list.iter_mut().flatten().for_each(|q| *q = f(*q));
+        }
+    };
+    assert_eq!(changed(&|_| {}), "fine");
+    assert_eq!(changed(&|r| r.efforts[1][7] = f64::NAN), "not-finite");
+    assert_eq!(changed(&|r| joints(r, &|q| q.to_degrees())), "degrees");
+    assert_eq!(changed(&|r| joints(r, &|_| 1.5)), "no-motion");
+    assert_eq!(changed(&|r| r.times.iter_mut().skip(300).for_each(|t| *t += 0.1)), "time-jump");
+    assert_eq!(changed(&|r| r.efforts.swap(0, 1)), "swapped");
+    assert_eq!(changed(&|r| r.efforts[0].fill(0.0)), "no-effort");
+    assert_eq!(changed(&|r| r.efforts.truncate(1)), "uneven");
+    assert_eq!(kind(good.split(0.1).0), "too-short");
+    let turned = changed(&|r| r.efforts[0].iter_mut().for_each(|x| *x = -*x));
+    assert!(["swapped", "wrong-sign"].contains(&turned), "{turned}");
+    let unknown = identify(&robot, robot.mode(), &[good.split(0.1).0], &[], &how);
+    assert!(matches!(unknown, Err(RecordError::TooShort { .. })));
+}
+
+#[test]
+fn an_exciting_motion_keeps_its_limits_and_beats_random_ones() {
+    let robot = robot("five-bar");
+    let mut limits = Limits::of(&robot);
+    limits.region = vec![[-0.06, 0.06], [0.22, 0.32]];
+    limits.speed = vec![Some(6.0); 2];
+    let how = Search { trials: 250, ..Search::default() };
+    let [found, again] = [(); 2].map(|()| excite(&robot, robot.mode(), &limits, &how).unwrap());
+    assert!(found.condition < 0.5 * found.random_median, "{} {}", found.condition, found.random_median);
+    assert_eq!(found.series, again.series);
+    for i in 0..100 {
+        let at = found.at(how.period * f64::from(i) / 100.0);
+        assert!((-0.0601..0.0601).contains(&at[0][0]) && (0.2199..0.3201).contains(&at[1][0]));
+    }
+    limits.distance = 2.0;
+    let none = excite(&robot, robot.mode(), &limits, &how).unwrap_err().to_string();
+    assert!(none.contains("distance from singularities"), "{none}");
+}
