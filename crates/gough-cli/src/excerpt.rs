@@ -83,7 +83,8 @@ impl Page<'_> {
     }
 
     fn excerpt(&self, fault: &Diagnostic, out: &mut String) {
-        let places = std::iter::once((fault.at, "here")).chain(fault.related.iter().copied().filter(|(s, _)| s.start < self.text.len()));
+        let places = std::iter::once((fault.at, "here"))
+            .chain(fault.related.iter().copied().filter(|(s, _)| s.start < self.text.len()));
         let mut marks: Vec<Mark<'_>> = places.map(|(span, words)| self.mark(span, words)).collect();
         marks.sort_by_key(|m| (m.line, m.from));
         marks.iter_mut().zip(MARKS.iter().cycle()).for_each(|(mark, colour)| mark.colour = colour);

@@ -73,7 +73,7 @@ fn measured(model: &Model<f64>, sheet: &Sheet, column: &Column<'_>) -> Result<Me
     if missing.len() < joints.len() {
         return Err(Missing::Columns(format!("columns {} missing; give all active joints", missing.join(", "))));
     }
-    let home = coordinates(&model.numbers().home_pose);
+    let home = coordinates(model, &model.numbers().home_pose);
     let rows = sheet.times(model).map_err(Missing::Columns)?.len();
     let mut lists: Vec<Vec<f64>> = home.iter().map(|x| vec![*x; rows]).collect();
     for c in &t.platform.independent {

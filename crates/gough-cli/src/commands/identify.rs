@@ -261,16 +261,14 @@ fn document(found: &Identification, set: &PossibleSet, split: bool) -> Value {
 fn text(found: &Identification, set: &PossibleSet, split: bool) -> String {
     let mut out = format!("{}: {} equations, condition {:.1}\n\n", found.robot, found.equations, found.condition);
     let _ = writeln!(out, "{:16}{:>14}{:>14}{:>10}{:>14}", "", "estimate", "deviation", "%", "file");
-    for e in &found.estimates {
-        let Some(d) = e.deviation else { continue };
+    for e in found.estimates.iter().filter(|e| e.significant) {
         let mark = if e.essential { " essential" } else { "" };
-        let percent = e.relative_deviation.unwrap_or(0.0);
+        let (d, percent) = (e.deviation, e.relative_deviation);
         let _ =
             writeln!(out, "{:16}{:>14.6}{d:>14.6}{percent:>10.3}{:>14.6}  {}{mark}", e.name, e.value, e.file, e.unit);
     }
-    let out_of: Vec<&str> = found.estimates.iter().filter(|e| e.deviation.is_none()).map(|e| e.name.as_str()).collect();
-    let _ =
-        writeln!(out, "not told from zero: {}", if out_of.is_empty() { "none".to_owned() } else { out_of.join(", ") });
+    let rest: Vec<&str> = found.estimates.iter().filter(|e| !e.significant).map(|e| e.name.as_str()).collect();
+    let _ = writeln!(out, "not told from zero: {}", if rest.is_empty() { "none".to_owned() } else { rest.join(", ") });
     let held = if split { "last fifth, held back" } else { "held back" };
     let _ = writeln!(out, "\n{:10}{:>14}{:>14}{:>24}{:>16}", "", "rms effort", "residual", held, "with the file");
     for f in &found.fit {

@@ -31,14 +31,20 @@ fn the_regressor_times_the_parameters_is_the_effort() {
 fn overlays_change_what_they_name_and_nothing_else() {
     let folder = tempfile::tempdir().unwrap();
     let over = |text: &str| file(folder.path(), "over.toml", text);
-    let good = over("extends = \"five-bar\"\n[body.\"12\"]\nmass = 0.2\n[drive.\"q11\"]\nrotor_inertia = 0.01\n[joint.\"q12\"]\nfriction = { viscous = 0.3 }\n");
+    let good = over(
+        "extends = \"five-bar\"\n[body.\"12\"]\nmass = 0.2\n[drive.\"q11\"]\nrotor_inertia = 0.01\n[joint.\"q12\"]\nfriction = { viscous = 0.3 }\n",
+    );
     let found = json(&["parameters", &good, "--json"]);
     let value = |name: &str| {
         let all = found["standard"].as_array().unwrap();
         all.iter().find(|p| p["name"] == name).unwrap()["value"].as_f64().unwrap()
     };
     assert!((value("m12") - 0.2).abs() < 1e-12 && (value("Ia11") - 0.01).abs() < 1e-12);
-    assert!((value("fv12") - 0.3).abs() < 1e-12 && (value("fv11") - 6.76).abs() < 1e-12 && (value("m22") - 0.1).abs() < 1e-12);
+    assert!(
+        (value("fv12") - 0.3).abs() < 1e-12
+            && (value("fv11") - 6.76).abs() < 1e-12
+            && (value("m22") - 0.1).abs() < 1e-12
+    );
     for (text, wanted) in [
         ("extends = \"five-bar\"\n[body.\"13\"]\nmass = 1\n", "no body named `13`"),
         ("extends = \"five-bar\"\n[drive.\"q12\"]\nrotor_inertia = 1\n", "joint 12 has no drive"),

@@ -8,7 +8,8 @@ use crate::dynamics::regressor::StandardSet;
 use crate::kinematics::WorkingMode;
 use crate::linalg::dense::{Matrix, solve_spd, solve_spd_matrix};
 
-/// A parameter stays in the model while it is this many standard deviations away from zero.
+/// A parameter is told from zero when it is this many standard deviations away from it. Others stay in the model all the same:
+/// leaving them out would make the deviations of the rest look smaller than they are.
 pub const SIGNIFICANT: f64 = 2.0;
 /// A parameter is essential when its standard deviation is at most this share of it.
 pub const ESSENTIAL: f64 = 0.005;
@@ -24,14 +25,16 @@ pub struct Estimate {
     pub group: String,
     /// Its unit.
     pub unit: &'static str,
-    /// Its value; zero where it was left out.
+    /// Its value.
     pub value: f64,
-    /// Its standard deviation; none where it was left out.
-    pub deviation: Option<f64>,
-    /// The standard deviation in per cent of the value.
-    pub relative_deviation: Option<f64>,
+    /// Its standard deviation.
+    pub deviation: f64,
+    /// The standard deviation in per cent of the value; at most 1e6.
+    pub relative_deviation: f64,
     /// What the robot file says.
     pub file: f64,
+    /// It is at least [`SIGNIFICANT`] standard deviations away from zero.
+    pub significant: bool,
     /// Its relative standard deviation is at most [`ESSENTIAL`].
     pub essential: bool,
     /// Place of its first parameter in the standard set.
@@ -76,7 +79,7 @@ pub struct Identification {
     pub essential_count: usize,
     /// How well each drive is predicted.
     pub fit: Vec<Fit>,
-    /// Condition number of the scaled observation matrix of the parameters that stayed.
+    /// Condition number of the weighted observation matrix, columns of length one.
     pub condition: f64,
     /// Equations that were used.
     pub equations: usize,
@@ -191,7 +194,7 @@ pub fn identify(
 /// What least squares give.
 struct Fitted {
     chi: Vec<f64>,
-    deviation: Vec<Option<f64>>,
+    deviation: Vec<f64>,
     condition: f64,
 }
 
@@ -202,7 +205,7 @@ fn fitted(robot: &Robot, base: &BaseParameters, used: &[Rows]) -> Result<Fitted,
     let freedoms = robot.model().topology().platform.independent.len();
     let share = freedoms as f64 / drives.max(1) as f64;
     let plain = Normal::new(used, &vec![1.0; drives], &effort);
-    let mut active: Vec<usize> = (0..plain.b.len()).collect();
+    let active: Vec<usize> = (0..plain.b.len()).collect();
     told_by(&plain, &active, base)?;
     let solve = |n: &Normal, active: &[usize]| {
         let hidden = || RecordError::NotExciting { parameter: base.base[active[0]].name.clone() };
@@ -219,25 +222,14 @@ fn fitted(robot: &Robot, base: &BaseParameters, used: &[Rows]) -> Result<Fitted,
     let free = (blocks as f64 - active.len() as f64 / freedoms.max(1) as f64).max(1.0);
     let weights: Vec<f64> = rest.iter().map(|r| (free * share / r.max(f64::MIN_POSITIVE)).min(1e300)).collect();
     let normal = Normal::new(used, &weights, &effort);
-    let (mut x, mut variance) = solve(&normal, &active)?;
-    // The least significant goes first; the rest is estimated again.
-    loop {
-        let significance = |i: usize| x[i].abs() / variance[i].sqrt();
-        let least = (0..active.len()).min_by(|a, b| significance(*a).total_cmp(&significance(*b)));
-        match least {
-            Some(i) if significance(i) < SIGNIFICANT && active.len() > 1 => active.remove(i),
-            _ => break,
-        };
-        (x, variance) = solve(&normal, &active)?;
-    }
+    let (x, variance) = solve(&normal, &active)?;
     spread(&mut chi, &active, &x);
-    let mut deviation = vec![None; chi.len()];
-    active.iter().zip(&variance).for_each(|(j, v)| deviation[*j] = Some(v.sqrt()));
+    let deviation: Vec<f64> = variance.iter().map(|v| v.sqrt()).collect();
     for (b, d) in base.base.iter().zip(&deviation) {
         let j = b.coefficients[0].index;
         let positive = base.standard[j].quantity.place() >= 10;
         let value = chi[base.base.iter().position(|o| o.name == b.name).unwrap_or(0)];
-        if positive && d.is_some_and(|d| value < -6.0 * d) {
+        if positive && value < -6.0 * d {
             return Err(RecordError::WrongSign { parameter: b.name.clone(), value });
         }
     }
@@ -326,16 +318,17 @@ fn suspect(robot: &Robot, used: &[Rows], plain: &Normal, active: &[usize], chi: 
 fn told(robot: &Robot, base: BaseParameters, used: &[Rows], checked: &[Rows], found: Fitted) -> Identification {
     let Fitted { chi, deviation, condition } = found;
     let estimate = |(k, b): (usize, &super::BaseParameter)| {
-        let relative = deviation[k].map(|d| d / chi[k].abs());
+        let relative = (deviation[k] / chi[k].abs().max(f64::MIN_POSITIVE)).min(1e4);
         Estimate {
             name: b.name.clone(),
             group: b.group.clone(),
             unit: b.unit,
             value: chi[k],
             deviation: deviation[k],
-            relative_deviation: relative.map(|r| 100.0 * r),
+            relative_deviation: 100.0 * relative,
+            significant: relative * SIGNIFICANT <= 1.0,
             file: b.value,
-            essential: relative.is_some_and(|r| r <= ESSENTIAL),
+            essential: relative <= ESSENTIAL,
             index: b.coefficients[0].index,
         }
     };

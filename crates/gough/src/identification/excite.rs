@@ -9,7 +9,6 @@ use crate::dynamics::regressor::{Memory, StandardSet};
 use crate::kinematics::platform::{coordinates, pose_with};
 use crate::kinematics::{SolveError, WorkingMode, inverse};
 use crate::linalg::dense::{Matrix, svd, symmetric_eigenvalues};
-use crate::spatial::Pose;
 use crate::trajectory::{drive_limits, from_rpy_rates};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
@@ -114,7 +113,7 @@ pub struct Excitation {
     /// Parameters that it is for.
     pub parameters: usize,
     #[serde(skip)]
-    home: Pose<f64>,
+    home: [f64; 6],
     #[serde(skip)]
     independent: Vec<Coordinate>,
 }
@@ -122,8 +121,7 @@ pub struct Excitation {
 impl Excitation {
     /// The motion at a time.
     pub fn at(&self, t: f64) -> Instant6 {
-        let home = coordinates(&self.home);
-        let mut jets = home.map(|x| [x, 0.0, 0.0]);
+        let mut jets = self.home.map(|x| [x, 0.0, 0.0]);
         for ((c, middle), series) in self.independent.iter().zip(&self.middle).zip(&self.series) {
             jets[c.index()] = jet(*middle, series, t, self.period);
         }
@@ -203,7 +201,7 @@ pub fn excite(robot: &Robot, mode: &WorkingMode, limits: &Limits, how: &Search) 
         condition: best,
         random_median,
         parameters: base.base_count,
-        home: *robot.home().pose(),
+        home: coordinates(model, robot.home().pose()),
         independent,
     })
 }
@@ -302,12 +300,13 @@ impl<'a> Seeker<'a> {
     fn observe(&mut self, series: &[Vec<[f64; 2]>], t: f64) -> Result<Vec<f64>, Stop> {
         let model = self.robot.model();
         let independent = &model.topology().platform.independent;
-        let mut jets = coordinates(self.robot.home().pose()).map(|x| [x, 0.0, 0.0]);
+        let mut jets = coordinates(model, self.robot.home().pose()).map(|x| [x, 0.0, 0.0]);
         for ((c, region), series) in independent.iter().zip(&self.limits.region).zip(series) {
             jets[c.index()] = jet(0.5 * (region[0] + region[1]), series, t, self.period);
         }
         let given: Vec<(Coordinate, f64)> = independent.iter().map(|c| (*c, jets[c.index()][0])).collect();
-        let posture = inverse(model, &pose_with(self.robot.home().pose(), &given), self.mode).map_err(Stop::Posture)?;
+        let posture =
+            inverse(model, &pose_with(model, self.robot.home().pose(), &given), self.mode).map_err(Stop::Posture)?;
         let (w, alpha) = from_rpy_rates([jets[3], jets[4], jets[5]]);
         let part = |c: &Coordinate, k: usize| match c.index() {
             i @ 0..3 => jets[i][k],
@@ -368,7 +367,7 @@ impl Limits {
     pub fn of(robot: &Robot) -> Self {
         let model = robot.model();
         let t = model.topology();
-        let home = coordinates(robot.home().pose());
+        let home = coordinates(model, robot.home().pose());
         let width = |c: &Coordinate| if c.is_angle() { 0.3 } else { 0.2 * model.size() };
         let drives = drive_limits(model);
         Self {

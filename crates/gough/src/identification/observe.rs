@@ -85,7 +85,7 @@ fn random_state(
     memory: &mut Memory,
 ) -> Option<State> {
     let t = model.topology();
-    let near = coordinates(from.pose());
+    let near = coordinates(model, from.pose());
     let spread = random.random_range(0.1..1.0);
     let mut any = |size: f64| size * random.random_range(-1.0..1.0);
     let places = t.platform.independent.iter();
@@ -95,7 +95,7 @@ fn random_state(
             (*c, near[c.index()] + any(spread * reach))
         })
         .collect();
-    let pose = pose_with(from.pose(), &given);
+    let pose = pose_with(model, from.pose(), &given);
     let open: Vec<_> = t
         .plan
         .given

@@ -168,8 +168,7 @@ pub fn possible_set(robot: &Robot, found: &Identification) -> PossibleSet {
         }
     }
     let off = miss(&y);
-    let price =
-        found.estimates.iter().enumerate().filter_map(|(i, e)| e.deviation.map(|d| (off[i] * sizes[i]).abs() / d));
+    let price = found.estimates.iter().enumerate().map(|(i, e)| (off[i] * sizes[i]).abs() / e.deviation);
     PossibleSet {
         price: price.fold(0.0, f64::max),
         unconstrained: metric.back(&unconstrained),

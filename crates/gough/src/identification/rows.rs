@@ -161,7 +161,7 @@ impl Follower<'_> {
         let model = self.robot.model();
         let independent = &model.topology().platform.independent;
         let given: Vec<(Coordinate, f64)> = independent.iter().map(|c| (*c, jets[c.index()][0])).collect();
-        let pose = pose_with(self.robot.home().pose(), &given);
+        let pose = pose_with(model, self.robot.home().pose(), &given);
         let posture = inverse(model, &pose, self.mode)?;
         self.memory.pos = posture.positions().clone();
         let (w, alpha) = from_rpy_rates([jets[3], jets[4], jets[5]]);

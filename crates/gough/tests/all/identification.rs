@@ -48,9 +48,7 @@ fn what_a_motion_shows_is_what_the_robot_has() {
     let found = identify(&robot, robot.mode(), &[used], &[held], &how).unwrap();
     assert!(found.essential_count >= 2, "{:?}", found.estimates);
     for e in &found.estimates {
-        if let Some(d) = e.deviation {
-            assert!((e.value - e.file).abs() < 4.0 * d, "{}: {} +- {d}, {}", e.name, e.value, e.file);
-        }
+        assert!((e.value - e.file).abs() < 4.0 * e.deviation, "{e:?}");
     }
     for f in &found.fit {
         let ratio = f.held_back.unwrap() / f.residual;
