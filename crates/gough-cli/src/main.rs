@@ -81,7 +81,13 @@ impl Command {
             Command::Ddm(a) => a.question.angles.degrees,
             Command::Simulate(a) => a.angles.degrees,
             Command::Frequencies(a) => a.angles.degrees,
-            Command::Robots(_) | Command::Codegen(_) | Command::Response(_) | Command::Schema(_) => false,
+            Command::Robots(_)
+            | Command::Plan(_)
+            | Command::Codegen(_)
+            | Command::Parameters(_)
+            | Command::Identify(_)
+            | Command::Response(_)
+            | Command::Schema(_) => false,
         }
     }
 }
