@@ -1,5 +1,6 @@
 //! Materials, sections, beams and modal bodies, as the file gives them.
 
+use super::compliance::{RodInertia, VirtualTwists};
 use super::fault::Span;
 use super::formula::Formula;
 use super::robot::Name;
@@ -20,6 +21,10 @@ pub struct Elastic {
     pub hold: Option<Vec<Name>>,
     /// Coordinates to eliminate, when overridden.
     pub dependent: Option<Vec<Name>>,
+    /// Inertia of the rods of parallelograms in the Cartesian method.
+    pub rods: RodInertia,
+    /// Motions against the constraints of a leg in the Cartesian method.
+    pub virtual_twists: VirtualTwists,
 }
 
 /// An isotropic material.

@@ -157,6 +157,9 @@ pub enum Fault {
     UselessKey { key: &'static str, because: String },
     ZeroVector { key: &'static str },
     ParallelAxes,
+    BadCompliance {
+        skew: bool,
+    },
     BadRange { low: f64, high: f64 },
     Negative { key: String, value: f64 },
     NotPositive { key: String, value: f64 },
@@ -232,6 +235,7 @@ impl Fault {
             Fault::UselessKey { .. } => "useless-key",
             Fault::ZeroVector { .. } => "zero-vector",
             Fault::ParallelAxes => "parallel-axes",
+            Fault::BadCompliance { .. } => "bad-compliance",
             Fault::BadRange { .. } => "bad-range",
             Fault::Negative { .. } => "negative",
             Fault::NotPositive { .. } => "not-positive",
@@ -362,6 +366,10 @@ impl Fault {
             Fault::NeedsKey { key, .. } => Some(format!("add `{key}`")),
             Fault::UselessKey { key, .. } => Some(format!("remove `{key}`")),
             Fault::ZeroVector { .. } => Some("give a direction, such as [0, 0, 1]".into()),
+            Fault::BadCompliance { .. } => Some(
+                "write 36 numbers row by row: motion x, y, z, rotation x, y, z by force and moment; an entry and its mirror are equal"
+                    .into(),
+            ),
             Fault::ParallelAxes => Some("the two axes of a U joint are usually perpendicular".into()),
             Fault::BadRange { .. } => Some("write [lowest, highest]".into()),
             Fault::Negative { .. } => Some("give zero or a positive number".into()),
@@ -452,6 +460,8 @@ impl fmt::Display for Fault {
             Fault::UselessKey { key, because } => write!(f, "`{key}` has no meaning here: {because}"),
             Fault::ZeroVector { key } => write!(f, "`{key}` has no direction"),
             Fault::ParallelAxes => write!(f, "`axis` and `axis2` are parallel"),
+            Fault::BadCompliance { skew: true } => write!(f, "the compliance is not symmetric"),
+            Fault::BadCompliance { skew: false } => write!(f, "the compliance gives way against a force: it is not positive"),
             Fault::BadRange { low, high } => write!(f, "the range [{low}, {high}] is empty"),
             Fault::Negative { key, value } => write!(f, "`{key}` is negative: {value}"),
             Fault::NotPositive { key, value } => write!(f, "`{key}` is not positive: {value}"),

@@ -127,6 +127,18 @@ impl Formula {
         self.combine(by, Token::Add, self.value + by.value, self.dimension, None)
     }
 
+    /// The square root.
+    pub fn root(&self) -> Self {
+        let value = self.value.sqrt();
+        let code = if self.is_constant() {
+            vec![Token::Num(value)]
+        } else {
+            self.code.iter().copied().chain([Token::Call(Function::Sqrt)]).collect()
+        };
+        let dimension = self.dimension.power(1).unwrap_or(Dimension::Any);
+        Self { code, value, dimension, span: self.span }
+    }
+
     fn combine(&self, by: &Self, token: Token, value: f64, dimension: Dimension, then: Option<Token>) -> Self {
         let code = if self.is_constant() && by.is_constant() {
             vec![Token::Num(value)]

@@ -71,6 +71,8 @@ pub enum Unit {
     RotorInertia,
     /// Inverse of a speed.
     Decay,
+    LinearCompliance,
+    AngularCompliance,
 }
 
 impl Unit {
@@ -96,6 +98,8 @@ impl Unit {
             Unit::Stiffness => by_joint([2, 1, -2], [0, 1, -2]),
             Unit::RotorInertia => by_joint([2, 1, 0], [0, 1, 0]),
             Unit::Decay => by_joint([0, 0, 1], [-1, 0, 1]),
+            Unit::LinearCompliance => Some([0, -1, 2]),
+            Unit::AngularCompliance => Some([-2, -1, 2]),
         }
     }
 
@@ -121,6 +125,8 @@ impl Unit {
             Unit::Stiffness => "N m/rad or N/m",
             Unit::RotorInertia => "kg m^2 or kg",
             Unit::Decay => "s/rad or s/m",
+            Unit::LinearCompliance => "m/N",
+            Unit::AngularCompliance => "rad/(N m)",
         }
     }
 }
@@ -357,6 +363,7 @@ static BODY: Section = Section {
         key("grouped", Kind::Flag, "The parameters are grouped (base) parameters: no check that a body can have them."),
         key("beam", Kind::Table(&BEAM), "A flexible beam; its mass comes from section and material."),
         key("modal", Kind::Table(&MODAL), "A flexible body from a modal analysis."),
+        key("compliance", Kind::Table(&COMPLIANCE), "By how much the body gives way, in the Cartesian method only."),
     ],
     free: None,
 };
@@ -387,6 +394,39 @@ static BAR: Section = Section {
         key("shape", Kind::Table(&SHAPE), "A simple solid."),
         key("lumped", Kind::Rows(&LUMPED), "Point masses."),
         key("grouped", Kind::Flag, "Grouped parameters."),
+        key("beam", Kind::Table(&RODS), "The bars as two rods that bend; their mass is that of the bar, where it has one."),
+    ],
+    free: None,
+};
+
+static RODS: Section = Section {
+    title: "beam of a bar",
+    doc: "The two rods of a parallelogram as beams. Without mass keys of the bar they are slender and have the mass of section and material.",
+    keys: &[
+        must("section", Kind::Text, "Name of a section."),
+        must("material", Kind::Text, "Name of a material."),
+        must("width", Kind::Number(Unit::Length), "Distance between the rods, along the short side of the parallelogram."),
+        key("ends", Kind::OneOf(&["pinned", "clamped"]), "`pinned` unless given; `clamped`: the short sides bend the rods when they turn."),
+        key("elements", Kind::Count, "Elements per rod in the full model; 1 unless given."),
+    ],
+    free: None,
+};
+
+static COMPLIANCE: Section = Section {
+    title: "compliance",
+    doc: "By how much a frame gives way, for `frequencies --method cartesian`: as a diagonal, as a 6x6 matrix, or as a tapered cantilever.",
+    keys: &[
+        key("frame", Kind::Table(&FRAME), "The frame, on the body; of a closure on the body of its side `b`."),
+        key("x", Kind::Number(Unit::LinearCompliance), "Along x; zero, that is rigid, unless given."),
+        key("y", Kind::Number(Unit::LinearCompliance), "Along y."),
+        key("z", Kind::Number(Unit::LinearCompliance), "Along z."),
+        key("rx", Kind::Number(Unit::AngularCompliance), "About x."),
+        key("ry", Kind::Number(Unit::AngularCompliance), "About y."),
+        key("rz", Kind::Number(Unit::AngularCompliance), "About z."),
+        key("matrix", Kind::Numbers(Unit::Any, 36), "Row by row in SI units: motion x, y, z, rotation x, y, z by force and moment; symmetric, not negative."),
+        key("tapered", Kind::Texts, "Names of two sections: a cantilever along x that ends at the frame, from the first section to the second, A, I and J linear between."),
+        key("material", Kind::Text, "`tapered`: name of its material."),
+        key("length", Kind::Number(Unit::Length), "`tapered`: its length."),
     ],
     free: None,
 };
@@ -476,6 +516,7 @@ static CLOSURE: Section = Section {
         key("range", Kind::Numbers(Unit::Position, 2), "Lowest and highest coordinate (R and P)."),
         key("friction", Kind::Table(&FRICTION), "Friction of the joint."),
         key("stiffness", Kind::Number(Unit::Stiffness), "Spring of the joint, likewise."),
+        key("compliance", Kind::Table(&COMPLIANCE), "By how much what side `b` is on gives way to this leg, in the Cartesian method only."),
     ],
     free: None,
 };
@@ -586,6 +627,16 @@ static ELASTIC: Section = Section {
             "dependent",
             Kind::Texts,
             "Beams whose displacement closes the loops in relative coordinates; the last before each closure unless given.",
+        ),
+        key(
+            "rods",
+            Kind::OneOf(&["exact", "lumped"]),
+            "Inertia of the rods of parallelograms in the Cartesian method: `exact` unless given; `lumped`: all of it with the body at their end.",
+        ),
+        key(
+            "virtual",
+            Kind::OneOf(&["null", "pure"]),
+            "Motions against the constraints of a leg in the Cartesian method: `null` unless given; `pure`: such that the wrench of its last joint is a pure force.",
         ),
     ],
     free: None,

@@ -49,6 +49,12 @@ pub enum Solid {
 }
 
 impl MassData {
+    /// Whether the file says nothing of the mass.
+    pub fn is_empty(&self) -> bool {
+        let given = self.mass.is_some() || self.com.is_some() || self.first_moment.is_some();
+        !given && self.inertia.is_none() && self.shape.is_none() && self.lumped.is_empty()
+    }
+
     /// The inertia at the origin of the body frame.
     pub fn inertia<S: Real>(&self, values: &[S]) -> Inertia<S> {
         let at = |f: &Formula| f.eval(values);

@@ -1,6 +1,7 @@
 //! Stage 1: a robot file becomes a checked description. Spans are kept, units resolved, expressions kept alive.
 
 mod check;
+mod compliance;
 mod definitions;
 mod elastic;
 mod fault;
@@ -17,6 +18,7 @@ mod schema;
 mod source;
 mod units;
 
+pub use compliance::{Give, GivenCompliance, RodInertia, RodPair, VirtualTwists};
 pub use definitions::{Definitions, Parameter};
 pub use elastic::{Beam, Elastic, Material, Modal, ModalPoint, Mode, Section, SectionProperties};
 pub use fault::{BadRobot, Diagnostic, Fault, LineIndex, Span, line_column, nearest};

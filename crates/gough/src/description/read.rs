@@ -1,6 +1,7 @@
 //! From text to a checked [`Description`]: structure, names, numbers, references, in that order, all faults at once.
 
 use super::check::check;
+use super::compliance::{RodInertia, VirtualTwists, weigh_rods};
 use super::definitions::{Definitions, is_identifier, names_in};
 use super::elastic::{Elastic, Material, Section};
 use super::fault::{Diagnostic, Fault, Span, line_column, nearest};
@@ -147,6 +148,7 @@ impl Reader<'_> {
         let base = self.frame(root.table("base").unwrap_or(&empty));
         let platform = root.table("platform").and_then(|t| self.platform(t));
         let elastic = self.elastic(root);
+        weigh_rods(&mut parts.bodies, &elastic);
         let gravity = self
             .vector(robot, "gravity", Unit::Acceleration)
             .unwrap_or_else(|| [0.0, 0.0, -9.81].map(|g| Formula::number(g, robot.span)));
@@ -444,6 +446,13 @@ impl Reader<'_> {
         elastic.damping = self.number(table, "damping", Unit::Pure, false);
         elastic.hold = table.get("hold").map(|i| self.names(i));
         elastic.dependent = table.get("dependent").map(|i| self.names(i));
+        let says = |key: &str, word: &str| table.get(key).and_then(Item::as_text) == Some(word);
+        if says("rods", "lumped") {
+            elastic.rods = RodInertia::Lumped;
+        }
+        if says("virtual", "pure") {
+            elastic.virtual_twists = VirtualTwists::Pure;
+        }
         elastic
     }
 

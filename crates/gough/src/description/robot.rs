@@ -1,5 +1,6 @@
 //! What a robot file says, checked, with every number still a formula of the parameters.
 
+use super::compliance::{GivenCompliance, RodPair};
 use super::definitions::Definitions;
 use super::elastic::{Beam, Elastic, Modal};
 use super::fault::Span;
@@ -166,6 +167,8 @@ pub struct Body {
     pub mass: MassData,
     /// How it bends.
     pub flexible: Option<Flexible>,
+    /// By how much it gives way, in the Cartesian method.
+    pub compliance: Option<GivenCompliance>,
 }
 
 /// Joints of the tree.
@@ -197,6 +200,8 @@ pub enum Joint {
 pub struct Bar {
     pub vector: [Formula; 3],
     pub mass: MassData,
+    /// How its rods bend.
+    pub rods: Option<RodPair>,
 }
 
 /// Friction of a joint or motor; missing terms are zero.
@@ -296,6 +301,8 @@ pub struct Closure {
     pub a: Side,
     /// The other.
     pub b: Side,
+    /// By how much what the other side is on gives way, in the Cartesian method.
+    pub compliance: Option<GivenCompliance>,
     /// Where it stands.
     pub span: Span,
 }

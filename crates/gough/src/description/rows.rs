@@ -381,7 +381,7 @@ impl Reader<'_> {
                 if vector.iter().all(|f| f.value == 0.0) {
                     self.fault(Fault::ZeroVector { key: "vector" }, bar.span);
                 }
-                Joint::Parallelogram(Box::new(Bar { vector, mass: self.mass(bar) }))
+                Joint::Parallelogram(Box::new(Bar { vector, mass: self.mass(bar), rods: self.rods(bar) }))
             }
             _ => return None, // told by the grammar
         })
@@ -440,6 +440,7 @@ impl Reader<'_> {
             drive: self.drive(table, slides),
             mass: self.mass(table),
             flexible,
+            compliance: self.compliance(table),
             joint: joint?,
         };
         self.check_name(&body.name);
@@ -479,22 +480,8 @@ impl Reader<'_> {
         if to.as_ref().is_some_and(|v| v.iter().all(|f| f.value == 0.0)) {
             self.fault(Fault::ZeroVector { key: "to" }, table.span);
         }
-        let section = self
-            .listed(table, "section", &self.sections.clone(), |name, nearest| Fault::UnknownSection { name, nearest });
-        let material = self.listed(table, "material", &self.materials.clone(), |name, nearest| {
-            Fault::UnknownMaterial { name, nearest }
-        });
-        let elements = match table.get("elements").map(|i| (&i.value, i.span)) {
-            Some((Value::Integer(n), span)) => match usize::try_from(*n) {
-                Ok(n) if n <= MOST_ELEMENTS => n,
-                _ => {
-                    let count = usize::try_from(*n).unwrap_or(0);
-                    self.fault(Fault::TooMany { what: "elements per segment", count, most: MOST_ELEMENTS }, span);
-                    1
-                }
-            },
-            _ => 1,
-        };
+        let (section, material) = self.made_of(table);
+        let elements = self.elements(table);
         let up = self.direction(table, "up");
         let flag = |key: &str| match table.get(key).map(|i| &i.value) {
             Some(Value::Flag(b)) => Some(*b),
@@ -509,6 +496,33 @@ impl Reader<'_> {
             shear: flag("shear").unwrap_or(false),
             rotary_inertia: flag("rotary_inertia").unwrap_or(true),
         })
+    }
+
+    /// Indices of the section and the material that a table names.
+    pub(super) fn made_of(&mut self, table: &Table) -> (Option<usize>, Option<usize>) {
+        let section = self
+            .listed(table, "section", &self.sections.clone(), |name, nearest| Fault::UnknownSection { name, nearest });
+        (section, self.material_of(table))
+    }
+
+    pub(super) fn material_of(&mut self, table: &Table) -> Option<usize> {
+        let list = self.materials.clone();
+        self.listed(table, "material", &list, |name, nearest| Fault::UnknownMaterial { name, nearest })
+    }
+
+    /// Elements per segment.
+    pub(super) fn elements(&mut self, table: &Table) -> usize {
+        match table.get("elements").map(|i| (&i.value, i.span)) {
+            Some((Value::Integer(n), span)) => match usize::try_from(*n) {
+                Ok(n) if n <= MOST_ELEMENTS => n,
+                _ => {
+                    let count = usize::try_from(*n).unwrap_or(0);
+                    self.fault(Fault::TooMany { what: "elements per segment", count, most: MOST_ELEMENTS }, span);
+                    1
+                }
+            },
+            _ => 1,
+        }
     }
 
     /// Index of a named thing in a list.
@@ -560,7 +574,8 @@ impl Reader<'_> {
         }
         let a = table.table("a").and_then(|t| self.side(t));
         let b = table.table("b").and_then(|t| self.side(t));
-        let closure = Closure { name, leg: self.leg_index, joint, a: a?, b: b?, span: table.span };
+        let compliance = self.compliance(table);
+        let closure = Closure { name, leg: self.leg_index, joint, a: a?, b: b?, compliance, span: table.span };
         let cut_behind = ["range", "friction", "stiffness"].iter().any(|k| table.get(k).is_some());
         if !cut_behind {
             return Some((closure, None));
@@ -596,6 +611,7 @@ impl Reader<'_> {
             drive: None,
             mass: MassData { span: table.span, ..MassData::default() },
             flexible: None,
+            compliance: None,
         };
         // The new body's frame has the axis where the file put it; side b is met frame to frame.
         let axis = match &closure.a.placement {

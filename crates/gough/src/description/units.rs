@@ -112,6 +112,8 @@ pub fn describe(powers: Powers) -> String {
         ([2, 1, -2], "a torque"),
         ([-1, 1, -2], "a pressure"),
         ([0, 1, -2], "a stiffness (N/m)"),
+        ([0, -1, 2], "a compliance (m/N)"),
+        ([-2, -1, 2], "a compliance (rad/(N m))"),
         ([0, 1, -1], "a viscous friction (N s/m)"),
         ([2, 1, -1], "a viscous friction (N m s/rad)"),
     ];

@@ -16,6 +16,7 @@
 pub mod assemble;
 pub mod beam;
 mod build;
+pub mod cartesian;
 mod closing;
 pub mod drives;
 mod error;

@@ -257,7 +257,7 @@ fn reduce<S: Real>(model: &Model<S>, norms: impl Iterator<Item = Norm>, m: &mut 
 }
 
 /// The closure as the matrices see it: a tool point fixes its body to the platform.
-fn attachment<S: Real>(model: &Model<S>, c: ClosureId, pos: &Positions<S>) -> ClosureAt<S> {
+pub(crate) fn attachment<S: Real>(model: &Model<S>, c: ClosureId, pos: &Positions<S>) -> ClosureAt<S> {
     let at = closure_at(model, c, pos);
     let closure = &model.topology().closures[c];
     if !closure.tool {
@@ -268,13 +268,13 @@ fn attachment<S: Real>(model: &Model<S>, c: ClosureId, pos: &Positions<S>) -> Cl
 }
 
 /// Rows of a closure as the matrices see it.
-fn row_count<S: Real>(model: &Model<S>, c: ClosureId) -> usize {
+pub(crate) fn row_count<S: Real>(model: &Model<S>, c: ClosureId) -> usize {
     let closure = &model.topology().closures[c];
     if closure.tool { ClosureJoint::Fixed.rows() } else { closure.joint.rows() }
 }
 
 /// The body that counts as the platform in a closure: what carries the tool point, but for the tie of that point itself.
-fn platform_body<S: Real>(model: &Model<S>, c: ClosureId) -> Option<BodyId> {
+pub(crate) fn platform_body<S: Real>(model: &Model<S>, c: ClosureId) -> Option<BodyId> {
     if model.topology().closures[c].tool { None } else { model.topology().platform.tool }
 }
 
@@ -368,7 +368,7 @@ fn velocity_products<S: Real>(model: &Model<S>, pos: &Positions<S>, motion: &Mot
 }
 
 /// Legs that hang on each other, other than by the body that counts as the platform.
-fn coupled_legs(model: &Model<f64>) -> Vec<Vec<LegId>> {
+pub(crate) fn coupled_legs(model: &Model<f64>) -> Vec<Vec<LegId>> {
     let topology = model.topology();
     let mut sets: Vec<Vec<LegId>> = topology.legs.ids().map(|l| vec![l]).collect();
     for (id, leg) in topology.legs.iter() {
@@ -481,17 +481,17 @@ pub fn by_other_rows(model: &Model<f64>, plan: &MatrixPlan, order: &PivotOrder, 
     reduce(model, norms.copied(), m);
 }
 
-fn coords_of<S: Real>(model: &Model<S>, legs: &[LegId]) -> Vec<CoordId> {
+pub(crate) fn coords_of<S: Real>(model: &Model<S>, legs: &[LegId]) -> Vec<CoordId> {
     legs.iter().flat_map(|l| model.topology().legs[*l].coords.iter()).collect()
 }
 
-fn rows_of<S: Real>(model: &Model<S>, legs: &[LegId]) -> Vec<(ClosureId, usize)> {
+pub(crate) fn rows_of<S: Real>(model: &Model<S>, legs: &[LegId]) -> Vec<(ClosureId, usize)> {
     let closures = legs.iter().flat_map(|l| model.topology().legs[*l].closures.iter());
     closures.flat_map(|c| (0..row_count(model, c)).map(move |row| (c, row))).collect()
 }
 
 /// What makes a row a number without unit.
-fn row_scale<S: Real>(model: &Model<S>, (c, row): (ClosureId, usize)) -> f64 {
+pub(crate) fn row_scale<S: Real>(model: &Model<S>, (c, row): (ClosureId, usize)) -> f64 {
     let closure = &model.topology().closures[c];
     let joint = if closure.tool { ClosureJoint::Fixed } else { closure.joint };
     if row_kind(joint, row).is_length() { 1.0 / model.length() } else { 1.0 }
@@ -552,7 +552,7 @@ fn block_at(model: &Model<f64>, legs: Vec<LegId>, pos: &Positions<f64>) -> Matri
     block
 }
 
-fn by_closure(rows: &[(ClosureId, usize)]) -> Vec<(ClosureId, Vec<(usize, usize)>)> {
+pub(crate) fn by_closure(rows: &[(ClosureId, usize)]) -> Vec<(ClosureId, Vec<(usize, usize)>)> {
     let mut list: Vec<(ClosureId, Vec<(usize, usize)>)> = Vec::new();
     for (i, (c, row)) in rows.iter().enumerate() {
         match list.iter_mut().find(|(id, _)| id == c) {

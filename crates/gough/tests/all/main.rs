@@ -4,6 +4,7 @@
 mod allocation;
 mod arrow;
 mod branches;
+mod cartesian;
 mod codegen;
 mod common;
 mod counting;
