@@ -2,6 +2,7 @@
 
 use crate::angles::Angles;
 use crate::ask::{self, Subject};
+use crate::commands::cartesian::{self, Method};
 use crate::commands::singularities::one_mode;
 use crate::failure::Failure;
 use crate::output::Output;
@@ -9,7 +10,6 @@ use crate::states::{left_out_text, pose_json, pose_text};
 use clap::{Args, ValueEnum};
 use gough::Robot;
 use gough::description::Concern;
-use gough::elastodynamics::plan::Place;
 use gough::elastodynamics::{
     Actuators, DriveElasticity, DriveUse, Frequency, Reduced, RotorMotion, Sensitivity, Shares, Vibration, drive_uses,
 };
@@ -63,20 +63,42 @@ pub struct Arguments {
     count: String,
     /// What the drives do
     #[arg(long, value_name = "WHAT", default_value = "elastic")]
-    actuators: Drives,
+    pub actuators: Drives,
+    #[command(flatten)]
+    pub cartesian: cartesian::Options,
+    /// cartesian: the full method beside it, mode by mode
+    #[arg(long, value_name = "full")]
+    pub compare: Option<Compare>,
+    /// cartesian: dead load on the platform, in world axes: fz=-50,mx=1
+    #[arg(long, value_name = "COMPONENTS", allow_hyphen_values = true)]
+    pub wrench: Option<String>,
     /// Shapes of the modes: displacement of every node, in world axes
     #[arg(long)]
-    modes: bool,
+    pub modes: bool,
     /// Derivatives of the frequencies by every parameter of the file, the pose staying the same
     #[arg(long)]
-    sensitivity: bool,
+    pub sensitivity: bool,
     /// Reduce every leg to its static behaviour and this many of its own modes, and say what that costs in accuracy
     #[arg(long, value_name = "MODES")]
-    reduce: Option<usize>,
+    pub reduce: Option<usize>,
     #[command(flatten)]
     pub angles: Angles,
     #[command(flatten)]
     pub output: Output,
+}
+
+/// What the Cartesian method is compared with.
+#[derive(Clone, Copy, ValueEnum)]
+pub enum Compare {
+    /// The full method
+    Full,
+}
+
+impl Arguments {
+    /// How many modes are asked for, of so many.
+    pub fn count(&self, all: usize) -> Result<usize, Failure> {
+        count(&self.count, all)
+    }
 }
 
 /// What was found at a posture.
@@ -94,7 +116,7 @@ struct Found {
 }
 
 /// Places of a robot, where they are, and how they move in a mode.
-type Shape = Vec<(Place, [f64; 3], [f64; 6])>;
+type Shape = Vec<(String, [f64; 3], [f64; 6])>;
 
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let robot = arguments.subject.load(&arguments.output)?;
@@ -109,6 +131,14 @@ fn answer(robot: &Robot, arguments: &Arguments) -> Result<(), Failure> {
         None => *robot.home().pose(),
     };
     let posture = inverse(model, &pose, &mode).map_err(Failure::InMode)?;
+    if arguments.cartesian.method == Method::Cartesian {
+        return cartesian::answer(robot, &posture, arguments);
+    }
+    let idle = arguments.cartesian.idle();
+    let idle = idle.or(arguments.compare.map(|_| "--compare")).or(arguments.wrench.as_ref().map(|_| "--wrench"));
+    if let Some(option) = idle {
+        return Err(Failure::Usage(format!("{option} is for --method cartesian; give that too, or leave it out")));
+    }
     let mut v = Vibration::new(model, robot.home(), arguments.actuators.of())?;
     v.take_posture(&posture)?;
     let count = count(&arguments.count, v.modes())?;
@@ -138,16 +168,21 @@ fn find(v: &mut Vibration<'_>, posture: &Posture, count: usize, arguments: &Argu
     let mut shares = v.shares();
     frequencies.truncate(count);
     shares.truncate(count);
-    let shapes = if arguments.modes { (0..count).map(|k| v.shape(k)).collect() } else { Vec::new() };
+    let shapes = if arguments.modes { (0..count).map(|k| shape(v, k)).collect() } else { Vec::new() };
     let mut sensitivities = if arguments.sensitivity { v.sensitivities(posture.mode()) } else { Vec::new() };
     let effect = |s: &Sensitivity| s.effects(&frequencies).iter().fold(0.0_f64, |most, e| most.max(e.abs()));
     sensitivities.iter_mut().for_each(|s| s.slopes.truncate(count));
     sensitivities.sort_by(|a, b| effect(b).total_cmp(&effect(a)));
-    let t = v.model().topology();
+    let t = v.elastic_model().topology();
     let arms = v.plan().arms.iter().map(|(b, d)| (t.bodies[*b].name.clone(), *d)).collect();
     let (coordinates, massless) = (v.plan().coordinates(), v.massless());
-    let drives = drive_uses(v.model(), v.plan());
+    let drives = drive_uses(v.elastic_model(), v.plan());
     Ok(Found { frequencies, shares, groups, shapes, sensitivities, reduced, coordinates, massless, arms, drives })
+}
+
+fn shape(v: &mut Vibration<'_>, mode: usize) -> Shape {
+    let shape = v.shape(mode);
+    shape.into_iter().map(|(place, p, u)| (v.place_name(place), p, u)).collect()
 }
 
 fn kind_word(kind: ModeKind) -> &'static str {
@@ -155,14 +190,6 @@ fn kind_word(kind: ModeKind) -> &'static str {
         ModeKind::Vibration => "vibration",
         ModeKind::Free => "free",
         ModeKind::Unstable => "unstable",
-    }
-}
-
-fn place_name(robot: &Robot, place: &Place) -> String {
-    let t = robot.model().topology();
-    match place {
-        Place::Node(b, k) => format!("{}[{k}]", t.bodies[*b].name),
-        place => t.node_name(place.host()).to_owned(),
     }
 }
 
@@ -184,8 +211,8 @@ fn document(robot: &Robot, posture: &Posture, arguments: &Arguments, found: &Fou
                 "kinetic_energy": s.kinetic.iter().map(|(b, x)| json!({ "of": b, "share": x })).collect::<Vec<_>>(),
             });
             if let Some(shape) = found.shapes.get(k) {
-                let node = |(place, p, u): &(Place, [f64; 3], [f64; 6])| {
-                    json!({ "of": place_name(robot, place), "position": p, "motion": u })
+                let node = |(place, p, u): &(String, [f64; 3], [f64; 6])| {
+                    json!({ "of": place, "position": p, "motion": u })
                 };
                 mode["shape"] = shape.iter().map(node).collect();
             }
@@ -263,7 +290,7 @@ fn text(robot: &Robot, posture: &Posture, arguments: &Arguments, found: &Found) 
         sensitivity_text(&mut out, found);
     }
     for (k, shape) in found.shapes.iter().enumerate() {
-        shape_text(robot, &mut out, k, found.frequencies[k].hz, shape);
+        shape_text(&mut out, k, found.frequencies[k].hz, shape);
     }
     out + &left_out_text(&model.description().left_out(Concern::Vibration))
 }
@@ -332,13 +359,13 @@ fn sensitivity_text(out: &mut String, found: &Found) {
     }
 }
 
-fn shape_text(robot: &Robot, out: &mut String, k: usize, hz: f64, shape: &Shape) {
+fn shape_text(out: &mut String, k: usize, hz: f64, shape: &Shape) {
     let _ = writeln!(out, "\nshape of mode {} ({hz:.6} Hz), in world axes, one unit of modal mass", k + 1);
     let heads: String = ["ux", "uy", "uz", "rx", "ry", "rz"].iter().map(|h| format!("{h:>12}")).collect();
     let _ = writeln!(out, "{:<14}{:>10}{:>10}{:>10}{heads}", "", "x", "y", "z");
     for (place, p, u) in shape {
         let at: String = p.iter().map(|x| format!("{x:>10.4}")).collect();
         let moved: String = u.iter().map(|x| format!("{x:>12.4e}")).collect();
-        let _ = writeln!(out, "{:<14}{at}{moved}", place_name(robot, place));
+        let _ = writeln!(out, "{place:<14}{at}{moved}");
     }
 }

@@ -1,5 +1,6 @@
 //! One file per command: arguments, one call of the library, text or JSON.
 
+pub mod cartesian;
 pub mod check;
 pub mod codegen;
 pub mod dynamics;

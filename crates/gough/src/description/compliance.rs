@@ -205,3 +205,15 @@ impl Section {
         }
     }
 }
+
+/// Half of the short side of a parallelogram, in the frame of its body: along axis × bar, half the width long.
+pub(crate) fn half_side(axis: &[Formula; 3], bar: &[Formula; 3], width: &Formula) -> [Formula; 3] {
+    let minus = Formula::number(-1.0, width.span);
+    let across = [0, 1, 2].map(|k| {
+        let (i, j) = ((k + 1) % 3, (k + 2) % 3);
+        axis[i].times(&bar[j]).plus(&minus.times(&axis[j]).times(&bar[i]))
+    });
+    let length = across[0].times(&across[0]).plus(&across[1].times(&across[1])).plus(&across[2].times(&across[2])).root();
+    let half = Formula::number(-0.5, width.span).times(width);
+    across.map(|c| half.times(&c).negative_ratio(&length))
+}

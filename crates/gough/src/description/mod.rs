@@ -18,6 +18,7 @@ mod schema;
 mod source;
 mod units;
 
+pub(crate) use compliance::half_side;
 pub use compliance::{Give, GivenCompliance, RodInertia, RodPair, VirtualTwists};
 pub use definitions::{Definitions, Parameter};
 pub use elastic::{Beam, Elastic, Material, Modal, ModalPoint, Mode, Section, SectionProperties};

@@ -15,6 +15,7 @@
 
 pub mod assemble;
 pub mod beam;
+mod bent;
 mod build;
 pub mod cartesian;
 mod closing;
@@ -31,6 +32,7 @@ mod vibration;
 mod weightless;
 
 pub use assemble::{ElasticData, ElasticModel, assemble};
+pub use bent::BentRobot;
 pub use drives::{DriveElasticity, DriveUse, RotorMotion, drive_uses, static_drive_stiffness};
 pub use error::ElasticError;
 pub use numbers::{Sight, servo_stiffness};

@@ -2,6 +2,7 @@
 
 use super::assemble::{ElasticData, ElasticModel, all_columns, assemble};
 use super::beam::Strain;
+use super::bent::BentRobot;
 use super::error::ElasticError;
 use super::numbers::ElementNumbers;
 use super::plan::{Actuators, ElasticPlan, Element, Host, Part, Variable};
@@ -128,6 +129,10 @@ impl Sensitivity {
 /// A robot whose frequencies are asked for, one posture after another, in memory that is already there.
 pub struct Vibration<'m> {
     model: &'m Model<f64>,
+    /// The robot with rods for parallelograms, where they bend.
+    bent: Option<Arc<BentRobot>>,
+    /// The posture with ideal parallelograms, where they bend.
+    ideal: Option<Positions<f64>>,
     elastic: ElasticModel<f64>,
     data: ElasticData<f64>,
     pos: Positions<f64>,
@@ -142,25 +147,33 @@ pub struct Vibration<'m> {
 impl<'m> Vibration<'m> {
     /// Plan at a closed posture of the robot, its home for example.
     pub fn new(model: &'m Model<f64>, posture: &Posture, actuators: Actuators) -> Result<Self, ElasticError> {
-        Self::planned_at(model, posture.positions(), &nearby(model, posture), actuators)
+        let bent = BentRobot::of(model).map(Arc::new);
+        let others = nearby(model, posture);
+        let own = |p: &Posture| as_bent(bent.as_deref(), p.positions());
+        let others: Vec<Positions<f64>> = others.iter().map(own).collect();
+        let mut v = Self::planned_at(model, bent.clone(), &own(posture), &others, actuators)?;
+        v.ideal = bent.is_some().then(|| posture.positions().clone());
+        Ok(v)
     }
 
     fn planned_at(
         model: &'m Model<f64>,
+        bent: Option<Arc<BentRobot>>,
         pos: &Positions<f64>,
-        others: &[Posture],
+        others: &[Positions<f64>],
         actuators: Actuators,
     ) -> Result<Self, ElasticError> {
-        let plan = Arc::new(ElasticPlan::new(model, actuators, pos)?);
-        let elastic = ElasticModel::new(model, &plan);
+        let own = bent.as_deref().map_or(model, BentRobot::model);
+        let plan = Arc::new(ElasticPlan::new(own, actuators, pos)?);
+        let elastic = ElasticModel::new(own, &plan);
         let mut data = elastic.data();
         let mut samples = Vec::new();
         // Zeros by structure are those of several postures.
-        for sample in others.iter().map(Posture::positions).chain(std::iter::once(pos)) {
-            assemble(model, &elastic, sample, &mut data);
+        for sample in others.iter().chain(std::iter::once(pos)) {
+            assemble(own, &elastic, sample, &mut data);
             samples.push((data.K.clone(), data.M.clone()));
         }
-        let arrow = arrow_plan(&samples).map_err(|e| explain(model, &plan, &e))?;
+        let arrow = arrow_plan(&samples).map_err(|e| explain(own, &plan, &e))?;
         if arrow.modes() == 0 {
             return Err(ElasticError::NoMass);
         }
@@ -170,12 +183,26 @@ impl<'m> Vibration<'m> {
             _ => None,
         };
         let (pos, frequencies) = (pos.clone(), Vec::new());
-        Ok(Self { model, elastic, data, pos, samples, arrow, solver, weightless, frequencies })
+        Ok(Self { model, bent, ideal: None, elastic, data, pos, samples, arrow, solver, weightless, frequencies })
     }
 
     /// The model.
     pub fn model(&self) -> &'m Model<f64> {
         self.model
+    }
+
+    /// The model whose bodies vibrate: the same, or that with rods in the place of parallelograms.
+    pub fn elastic_model(&self) -> &Model<f64> {
+        self.bent.as_deref().map_or(self.model, BentRobot::model)
+    }
+
+    /// What a place is called.
+    pub fn place_name(&self, place: super::plan::Place) -> String {
+        let t = self.elastic_model().topology();
+        match place {
+            super::plan::Place::Node(b, k) => format!("{}[{k}]", t.bodies[b].name),
+            place => t.node_name(place.host()).to_owned(),
+        }
     }
 
     /// What is rigid and what bends.
@@ -222,7 +249,7 @@ impl<'m> Vibration<'m> {
 
     /// Coordinates, and motions of several coordinates together, without mass, which are condensed: what each is.
     pub fn massless(&self) -> Vec<String> {
-        let name = |c: &usize| coordinate_name(self.model, self.plan(), *c);
+        let name = |c: &usize| coordinate_name(self.elastic_model(), self.plan(), *c);
         match &self.weightless {
             None => self.arrow.massless().iter().map(name).collect(),
             Some(w) => w.motions.iter().map(|c| format!("a motion of {} with others", name(c))).collect(),
@@ -231,26 +258,33 @@ impl<'m> Vibration<'m> {
 
     /// Name of every coordinate, in the order of the vectors.
     pub fn coordinate_names(&self) -> Vec<String> {
-        self.plan().coordinate_names(self.model)
+        self.plan().coordinate_names(self.elastic_model())
     }
 
     /// Take a pose in a working mode.
     pub fn take(&mut self, pose: &Pose<f64>, mode: &WorkingMode) -> Result<(), ElasticError> {
-        inverse_in(self.model, pose, mode, &mut self.pos)?;
-        pose_bodies(self.model, &mut self.pos);
+        let pos = self.ideal.as_mut().unwrap_or(&mut self.pos);
+        inverse_in(self.model, pose, mode, pos)?;
+        pose_bodies(self.model, pos);
         self.renew()
     }
 
     /// Take a posture.
     pub fn take_posture(&mut self, posture: &Posture) -> Result<(), ElasticError> {
-        self.pos.clone_from(posture.positions());
+        self.ideal.as_mut().unwrap_or(&mut self.pos).clone_from(posture.positions());
         self.renew()
     }
 
     fn renew(&mut self) -> Result<(), ElasticError> {
-        assemble(self.model, &self.elastic, &self.pos, &mut self.data);
+        if let (Some(bent), Some(ideal)) = (&self.bent, &self.ideal) {
+            self.pos = bent.positions(bent.model(), ideal);
+        }
+        let own = self.bent.as_deref().map_or(self.model, BentRobot::model);
+        assemble(own, &self.elastic, &self.pos, &mut self.data);
         if self.data.pivots().any(|p| !(p.abs() > POOR_PIVOT)) {
-            *self = Self::planned_at(self.model, &self.pos.clone(), &[], self.plan().actuators)?;
+            let ideal = self.ideal.take();
+            *self = Self::planned_at(self.model, self.bent.clone(), &self.pos.clone(), &[], self.plan().actuators)?;
+            self.ideal = ideal;
         }
         Ok(())
     }
@@ -293,11 +327,11 @@ impl<'m> Vibration<'m> {
         if let Err(ArrowError::Structure { .. }) = outcome {
             // A zero of the samples was none by structure.
             self.samples.push((self.data.K.clone(), self.data.M.clone()));
-            self.arrow = arrow_plan(&self.samples).map_err(|e| explain(self.model, self.elastic.plan(), &e))?;
+            self.arrow = arrow_plan(&self.samples).map_err(|e| explain(self.elastic_model(), self.elastic.plan(), &e))?;
             self.solver = ArrowSolver::new(&self.arrow);
             outcome = ask(&mut self.solver, &self.arrow, &self.data.K, &self.data.M);
         }
-        outcome.map_err(|e| explain(self.model, self.elastic.plan(), &e))?;
+        outcome.map_err(|e| explain(self.elastic_model(), self.elastic.plan(), &e))?;
         self.frequencies.clear();
         self.frequencies.extend(self.solver.modes().iter().map(|m| Frequency::of(m.value, m.kind)));
         Ok(&self.frequencies)
@@ -324,7 +358,8 @@ impl<'m> Vibration<'m> {
 
     /// Where the energy of each mode of the last call is; of equal frequencies the mean, since only that is definite.
     pub fn shares(&mut self) -> Vec<Shares> {
-        all_columns(self.model, &self.elastic, &self.pos, &mut self.data);
+        let own = self.bent.as_deref().map_or(self.model, BentRobot::model);
+        all_columns(own, &self.elastic, &self.pos, &mut self.data);
         let single: Vec<Shares> = (0..self.frequencies.len()).map(|k| self.mode_shares(self.vector(k))).collect();
         let mut list = Vec::new();
         for (first, count) in self.groups() {
@@ -380,7 +415,7 @@ impl<'m> Vibration<'m> {
     }
 
     fn element_energy(&self, element: &Element, numbers: &ElementNumbers<f64>, x: &[f64], out: &mut Shares) {
-        let t = self.model.topology();
+        let t = self.elastic_model().topology();
         let name = |host: Host| t.node_name(host.node()).to_owned();
         let joint = |c| format!("q{}", t.coords[c].name);
         match (element, numbers) {
@@ -428,7 +463,8 @@ impl<'m> Vibration<'m> {
 
     /// Displacement of every frame in world axes for a mode of the last call: place, position, motion `[v; w]`.
     pub fn shape(&mut self, mode: usize) -> Vec<(super::plan::Place, [f64; 3], [f64; 6])> {
-        all_columns(self.model, &self.elastic, &self.pos, &mut self.data);
+        let own = self.bent.as_deref().map_or(self.model, BentRobot::model);
+        all_columns(own, &self.elastic, &self.pos, &mut self.data);
         let plan = self.elastic.plan().clone();
         (1..plan.frames.len())
             .map(|f| {
@@ -459,8 +495,14 @@ impl<'m> Vibration<'m> {
 
     /// `dλ = φᵀ (K' - λ M') φ`; for equal frequencies the eigenvalues of that form on their vectors.
     fn slopes(&self, dual: &Model<Dual>, mode: &WorkingMode) -> Vec<f64> {
-        let mut pos = Positions::seeded(dual, &self.pos);
+        let mut pos = Positions::seeded(dual, self.ideal.as_ref().unwrap_or(&self.pos));
         crate::kinematics::geometry::close(dual, mode, 1, &mut pos);
+        let bent = self.bent.as_deref().map(|b| {
+            let model = b.model().with_parameters(&dual.numbers().parameters);
+            pos = b.positions(&model, &pos);
+            model
+        });
+        let dual = bent.as_ref().unwrap_or(dual);
         let elastic = ElasticModel::new(dual, self.elastic.plan());
         let mut data = elastic.data();
         assemble(dual, &elastic, &pos, &mut data);
@@ -605,6 +647,11 @@ fn form<S: Real>(A: &Arrow<S>, x: &[f64], y: &[f64], value: impl Fn(S) -> f64) -
         first += leg.own.rows;
     }
     sum
+}
+
+/// A posture as the elastic model needs it.
+fn as_bent(bent: Option<&BentRobot>, pos: &Positions<f64>) -> Positions<f64> {
+    bent.map_or_else(|| pos.clone(), |b| b.positions(b.model(), pos))
 }
 
 /// A few postures around one, the platform moved a little: entries that vanish at all of them vanish by structure.
