@@ -28,16 +28,16 @@ fn operation_counts() -> Result<String, String> {
          brackets. How they are counted: [Generated models](../theory/codegen.md).\nThe last column \
          is mass and stiffness in the coordinates of the literature, `--coordinates relative`.\n\n| robot |",
     );
-    for model in ModelKind::ALL {
+    for model in ModelKind::COUNTED {
         let _ = write!(page, " {} |", model.name());
     }
     page += " mass-stiffness, relative |\n|---|";
-    page += &"---|".repeat(ModelKind::ALL.len() + 1);
+    page += &"---|".repeat(ModelKind::COUNTED.len() + 1);
     page.push('\n');
     for name in gough::robots::names() {
         let robot = gough::robots::load(name).ok_or("shipped")?.map_err(|e| e.to_string())?;
         let _ = write!(page, "| {name} |");
-        let options = ModelKind::ALL.map(|model| Options::new(model, Language::C));
+        let options = ModelKind::COUNTED.map(|model| Options::new(model, Language::C));
         let relative =
             Options { coordinates: Coordinates::Relative, ..Options::new(ModelKind::MassStiffness, Language::C) };
         for options in options.into_iter().chain([relative]) {

@@ -36,6 +36,8 @@ enum Rods {
 #[derive(Clone, Copy, ValueEnum)]
 enum Virtual {
     /// The constraint wrenches read as motions, where the leg holds the platform
+    Attached,
+    /// The constraint wrenches read as motions, at the platform origin in SI units
     Null,
     /// Turned so that the wrench of the leg's last joint is a pure force
     Pure,
@@ -50,7 +52,7 @@ pub struct Options {
     /// cartesian: inertia of the rods of parallelograms; that of the file unless given, else exact
     #[arg(long, value_name = "HOW")]
     rods: Option<Rods>,
-    /// cartesian: motions against the constraints of a leg; that of the file unless given, else null
+    /// cartesian: motions against the constraints of a leg; that of the file unless given, else attached
     #[arg(long = "virtual", value_name = "HOW")]
     virtual_twists: Option<Virtual>,
 }
@@ -66,6 +68,7 @@ impl Options {
                 Rods::Lumped => RodInertia::Lumped,
             }),
             virtual_twists: self.virtual_twists.map_or(of_file.virtual_twists, |v| match v {
+                Virtual::Attached => VirtualTwists::Attached,
                 Virtual::Null => VirtualTwists::Null,
                 Virtual::Pure => VirtualTwists::Pure,
             }),

@@ -21,7 +21,8 @@ use std::path::{Path, PathBuf};
 pub struct Arguments {
     #[command(flatten)]
     subject: Subject,
-    /// What to generate: igm, kinematics, jacobian, idm, ddm, mass-stiffness
+    /// What to generate: igm, kinematics, jacobian, idm, ddm, mass-stiffness,
+    /// cartesian-frequencies
     #[arg(long, value_name = "MODEL")]
     model: String,
     /// Language: c, c4 (four states at once), rust, python, matlab, cuda
@@ -48,7 +49,7 @@ pub struct Arguments {
     /// Coordinates of mass-stiffness: nodal, in axes that go with the legs, or relative, those of the literature
     #[arg(long, value_name = "WHICH", default_value = "nodal")]
     coordinates: String,
-    /// What the drives do in mass-stiffness
+    /// What the drives do in mass-stiffness and cartesian-frequencies
     #[arg(long, value_name = "WHAT", default_value = "elastic")]
     actuators: Drives,
     /// Also the discriminants of the closed forms: one that is negative means out of reach

@@ -2,6 +2,7 @@
 
 use crate::angles::Angles;
 use crate::ask::{Subject, assignments};
+use crate::commands::cartesian;
 use crate::commands::frequencies::Drives;
 use crate::commands::singularities::one_mode;
 use crate::encode::csv_cell;
@@ -14,9 +15,10 @@ use crate::states::left_out_text;
 use clap::{Args, ValueEnum};
 use gough::Robot;
 use gough::analysis::map::{Map, QUANTITIES, Quantity, drive_stiffness, frequency_number, map};
-use gough::analysis::{FrequencyOf, Region};
+use gough::analysis::{FrequencyOf, PlatformOf, PlatformValue, Region};
 use gough::description::{Concern, LeftOut};
 use gough::elastodynamics::Vibration;
+use gough::elastodynamics::cartesian::{Cartesian, Choices};
 use gough::kinematics::WorkingMode;
 use serde_json::{Value, json};
 use std::fmt::Write as _;
@@ -45,7 +47,8 @@ pub struct Arguments {
     #[command(flatten)]
     subject: Subject,
     /// What to map: reachable, modes, aspect, conditioning, manipulability, determinant, distance, distance-type1,
-    /// distance-type2, distance-lpjts, distance-constraint, amplification, effort, stiffness, f1, f2, ..
+    /// distance-type2, distance-lpjts, distance-constraint, amplification, effort, stiffness, stiffness-x,
+    /// .. stiffness-rz, compliance, f1, f2, ..
     #[arg(long, value_name = "NAME")]
     quantity: String,
     /// One to three coordinates: x=-0.2:0.2,y=-0.2:0.2 or x=-0.2:0.2:101,..
@@ -66,6 +69,8 @@ pub struct Arguments {
     /// What the drives do while a natural frequency is mapped; elastic unless given
     #[arg(long, value_name = "WHAT")]
     actuators: Option<Drives>,
+    #[command(flatten)]
+    cartesian: cartesian::Options,
     /// Follow the mode that is f1, f2, .. at the first node by its shape, over areas too (curves do unless --by-order)
     #[arg(long, conflicts_with = "by_order")]
     follow: bool,
@@ -112,6 +117,26 @@ fn answer_for(robot: &Robot, arguments: &Arguments) -> Result<(), Failure> {
     let wrench = arguments.wrench.as_deref().map(|w| wrench(robot, w)).transpose()?;
     let mut quantity =
         Quantity::named(&arguments.quantity, stiffness, wrench).map_err(|e| Failure::Usage(e.to_string()))?;
+    if arguments.cartesian.method == cartesian::Method::Cartesian
+        && let Quantity::Frequency(of) = quantity
+    {
+        quantity = Quantity::Platform(PlatformOf {
+            value: PlatformValue::Frequency(of.number),
+            choices: Choices::of(robot.model()),
+        });
+    }
+    if let Some(option) = arguments.cartesian.idle().filter(|_| !matches!(quantity, Quantity::Platform(_))) {
+        return Err(Failure::Usage(format!("{option} is for --method cartesian; give that too, or leave it out")));
+    }
+    if let Quantity::Platform(of) = &mut quantity {
+        of.choices = arguments.cartesian.choices(robot, arguments.actuators.unwrap_or(Drives::Elastic).of());
+        let c = Cartesian::new(robot.model(), robot.home(), of.choices)?;
+        let most = c.data().B.cols;
+        if matches!(of.value, PlatformValue::Frequency(n) if n > most) {
+            let name = &arguments.quantity;
+            return Err(Failure::Usage(format!("--quantity {name}: the Cartesian method gives {most} frequencies")));
+        }
+    }
     if let Quantity::Frequency(of) = &mut quantity {
         *of = FrequencyOf {
             actuators: arguments.actuators.unwrap_or(Drives::Elastic).of(),

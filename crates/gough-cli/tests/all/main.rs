@@ -2,6 +2,7 @@
 #![allow(non_snake_case)]
 
 mod analysis;
+mod cartesian;
 mod cli;
 mod codegen;
 mod common;

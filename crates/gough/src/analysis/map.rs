@@ -1,13 +1,15 @@
 //! A scalar over a region of the workspace, on all cores.
 
 use super::frequency_map::{FrequencyNotes, FrequencyOf, frequencies};
+use super::platform_map::{PlatformOf, PlatformValue, platform_values};
 use super::probe::{Probe, determinant};
 use super::region::Region;
 use super::singularity::{Kind, singularities};
 use crate::elastodynamics::Actuators;
+use crate::elastodynamics::cartesian::Choices;
 use crate::kinematics::jacobians::{Orders, jacobians};
 use crate::kinematics::matrices::Matrices;
-use crate::kinematics::{SolveError, WorkingMode, inverse, working_modes};
+use crate::kinematics::{Posture, SolveError, WorkingMode, inverse, working_modes};
 use crate::linalg::dense::{Matrix, svd};
 use crate::linalg::small::Dense;
 use crate::model::Model;
@@ -40,10 +42,12 @@ pub enum Quantity {
     Stiffness(Vec<f64>),
     /// A natural frequency, in Hz.
     Frequency(FrequencyOf),
+    /// A stiffness, the compliance or a frequency of the platform by the Cartesian method.
+    Platform(PlatformOf),
 }
 
 /// A quantity that maps offer: name, unit, description.
-pub const QUANTITIES: [(&str, &str, &str); 15] = [
+pub const QUANTITIES: [(&str, &str, &str); 22] = [
     ("reachable", "", "1 where the pose can be reached; area or volume, and that of the largest aspect"),
     ("modes", "", "number of working modes that reach the pose"),
     ("aspect", "", "connected singularity-free regions, numbered from the largest"),
@@ -58,6 +62,13 @@ pub const QUANTITIES: [(&str, &str, &str); 15] = [
     ("amplification", "N/N or N*m/N", "largest effort of a drive for a unit force on the platform"),
     ("effort", "N or N*m", "largest effort of a drive under the wrench of --wrench"),
     ("stiffness", "N/m", "lowest stiffness of the platform from the stiffness of the drives"),
+    ("stiffness-x", "N/m", "force per displacement along x, the rest free: drives, joints and links, Cartesian method"),
+    ("stiffness-y", "N/m", "force per displacement along y"),
+    ("stiffness-z", "N/m", "force per displacement along z"),
+    ("stiffness-rx", "N*m/rad", "moment per rotation about x, the rest free: drives, joints and links, Cartesian method"),
+    ("stiffness-ry", "N*m/rad", "moment per rotation about y"),
+    ("stiffness-rz", "N*m/rad", "moment per rotation about z"),
+    ("compliance", "m/N", "largest displacement by a unit force, lengths scaled: drives, joints and links, Cartesian method"),
     ("f1", "Hz", "lowest natural frequency; f2, f3, .. the next"),
 ];
 
@@ -79,6 +90,10 @@ impl Quantity {
             "amplification" => Self::Amplification,
             "effort" => Self::Effort(wrench.ok_or(MapError::NoWrench)?),
             "stiffness" => Self::Stiffness(stiffness.ok_or(MapError::NoStiffness)?),
+            _ if PlatformValue::named(name).is_some() => {
+                let value = PlatformValue::named(name).unwrap_or(PlatformValue::Compliance);
+                Self::Platform(PlatformOf { value, choices: Choices::default() })
+            }
             _ => match frequency_number(name) {
                 Some(number) => {
                     Self::Frequency(FrequencyOf { number, actuators: Actuators::default(), followed: true })
@@ -157,6 +172,13 @@ pub fn map(
         let (found, notes) = frequencies(model, mode, region, *of, progress);
         return Map { frequencies: Some(notes), ..gather(Probe::new(model, mode), region, quantity, &found) };
     }
+    if let Quantity::Platform(of) = quantity {
+        let found = match start(model, mode, region) {
+            Some(seen) => platform_values(model, &seen, mode, region, *of, progress),
+            None => (0..region.len()).map(|node| refusal(model, mode, region, node)).collect(),
+        };
+        return gather(Probe::new(model, mode), region, quantity, &found);
+    }
     let n = region.len();
     let (done, stopped) = (AtomicUsize::new(0), AtomicBool::new(false));
     let mut found: Vec<Answer> = vec![Answer::Open; n];
@@ -186,6 +208,24 @@ pub fn map(
         },
     );
     gather(Probe::new(model, mode), region, quantity, &found)
+}
+
+/// A posture of the region to plan at: the first that is found from its middle.
+fn start(model: &Model<f64>, mode: &WorkingMode, region: &Region) -> Option<Posture> {
+    let n = region.len();
+    let order = (0..n).map(|k| (n / 2 + k) % n);
+    order.take(MOST_STARTS).chain(0..n.min(MOST_STARTS)).find_map(|node| at_node(model, mode, region, node).ok())
+}
+
+/// Nodes that are tried for a first posture.
+const MOST_STARTS: usize = 100_000;
+
+fn at_node(model: &Model<f64>, mode: &WorkingMode, region: &Region, node: usize) -> Result<Posture, SolveError> {
+    inverse(model, &region.pose(&region.point(node)), mode)
+}
+
+fn refusal(model: &Model<f64>, mode: &WorkingMode, region: &Region, node: usize) -> Answer {
+    at_node(model, mode, region, node).map_or_else(|e| Answer::Refused(e.kind()), |_| Answer::Open)
 }
 
 #[derive(Clone, Copy)]

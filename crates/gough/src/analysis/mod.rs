@@ -7,6 +7,7 @@ pub mod loci;
 pub mod map;
 pub mod mobility;
 mod nearest;
+mod platform_map;
 mod probe;
 mod region;
 pub mod singularity;
@@ -17,3 +18,5 @@ pub use frequency_map::{FrequencyNotes, FrequencyOf};
 pub use nearest::{Nearest, moved, nearest};
 pub use probe::Probe;
 pub use region::{MOST_NODES, Region, RegionError, Span, coordinate_name};
+
+pub use platform_map::{PlatformOf, PlatformValue};

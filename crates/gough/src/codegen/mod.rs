@@ -57,11 +57,25 @@ pub enum ModelKind {
     Ddm,
     /// Mass and stiffness of a flexible robot.
     MassStiffness,
+    /// Inertia and stiffness of the platform by the Cartesian method.
+    CartesianFrequencies,
 }
 
 impl ModelKind {
     /// All of them.
-    pub const ALL: [Self; 6] = [Self::Igm, Self::Kinematics, Self::Jacobian, Self::Idm, Self::Ddm, Self::MassStiffness];
+    pub const ALL: [Self; 7] = [
+        Self::Igm,
+        Self::Kinematics,
+        Self::Jacobian,
+        Self::Idm,
+        Self::Ddm,
+        Self::MassStiffness,
+        Self::CartesianFrequencies,
+    ];
+
+    /// Those whose operations the book lists for every robot.
+    pub const COUNTED: [Self; 6] =
+        [Self::Igm, Self::Kinematics, Self::Jacobian, Self::Idm, Self::Ddm, Self::MassStiffness];
 
     /// How it is called on the command line and in names of files.
     pub fn name(self) -> &'static str {
@@ -72,6 +86,7 @@ impl ModelKind {
             Self::Idm => "idm",
             Self::Ddm => "ddm",
             Self::MassStiffness => "mass-stiffness",
+            Self::CartesianFrequencies => "cartesian-frequencies",
         }
     }
 
@@ -86,6 +101,7 @@ impl ModelKind {
             Self::MassStiffness => {
                 "mass and stiffness (11.26), (11.27): small motions of the flexible robot around a pose"
             }
+            Self::CartesianFrequencies => "inertia and stiffness of the platform, Cartesian method: one 6 x 6 problem",
         }
     }
 }
@@ -358,6 +374,9 @@ pub fn generate(robot: &Robot, options: &Options) -> Result<Generated, CodegenEr
     let mut subject = Subject::new(robot, mode, symbolic, options.friction, options.solve)?;
     if options.model == ModelKind::MassStiffness {
         subject.plan_matrices(options.coordinates, options.actuators)?;
+    }
+    if options.model == ModelKind::CartesianFrequencies {
+        subject.plan_platform_matrices(options.actuators)?;
     }
     let subject = best_balance(subject, options);
     let (inputs, mut outputs) = subject.signature(options.model);

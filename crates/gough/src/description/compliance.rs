@@ -28,8 +28,10 @@ pub enum RodInertia {
 pub enum VirtualTwists {
     /// The constraint wrenches of the leg read as motions, at the point where the leg holds the platform.
     #[default]
+    Attached,
+    /// The same at the origin of the platform, in SI units: the null space of the joint screws. It depends on that frame.
     Null,
-    /// Those, turned so that the wrench belonging to the last joint of the leg is a pure force.
+    /// Those of `Attached`, turned so that the wrench belonging to the last joint of the leg is a pure force.
     Pure,
 }
 

@@ -635,8 +635,8 @@ static ELASTIC: Section = Section {
         ),
         key(
             "virtual",
-            Kind::OneOf(&["null", "pure"]),
-            "Motions against the constraints of a leg in the Cartesian method: `null` unless given; `pure`: such that the wrench of its last joint is a pure force.",
+            Kind::OneOf(&["attached", "null", "pure"]),
+            "Motions against the constraints of a leg in the Cartesian method: its constraint wrenches read as motions where it holds the platform (`attached`, unless given) or at the platform origin in SI units (`null`); `pure`: such that the wrench of its last joint is a pure force.",
         ),
     ],
     free: None,

@@ -450,8 +450,10 @@ impl Reader<'_> {
         if says("rods", "lumped") {
             elastic.rods = RodInertia::Lumped;
         }
-        if says("virtual", "pure") {
-            elastic.virtual_twists = VirtualTwists::Pure;
+        for (word, choice) in [("null", VirtualTwists::Null), ("pure", VirtualTwists::Pure)] {
+            if says("virtual", word) {
+                elastic.virtual_twists = choice;
+            }
         }
         elastic
     }

@@ -178,7 +178,7 @@ impl InLanes {
             return good * drives.well_founded() * finite(&drives.efforts);
         }
         solve_legs(four, mode.signs(), pos);
-        let reached = reached(model, pos);
+        let reached = reached_lanes(model, pos);
         let numbers = four.numbers();
         efforts.h = needed(&numbers.platform, &pos.X_WE, motion.V_WE.w, motion.A_WE, numbers.gravity) - efforts.load;
         let mut step = Reduce { legs: legs.iter_mut(), gravity: numbers.gravity, friction, efforts };
@@ -196,7 +196,7 @@ fn finite(list: &[Lanes]) -> Lanes {
 }
 
 /// One in lanes where every leg reaches its place with its joints in their ranges, else zero.
-fn reached(model: &Model<f64>, pos: &Positions<Lanes>) -> Lanes {
+pub(crate) fn reached_lanes(model: &Model<f64>, pos: &Positions<Lanes>) -> Lanes {
     let zero = Lanes::lit(0.0);
     let least = Lanes::lit(model.least_margin());
     let limit = 1e-9 * model.size();

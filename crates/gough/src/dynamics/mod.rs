@@ -23,6 +23,7 @@ mod state;
 pub use conditions::{Conditions, Share};
 pub use derivatives::{Derivatives, direct_derivatives, inverse_derivatives};
 pub use direct::{RobotModel, active_model, direct_dynamics, direct_dynamics_under, platform_model};
+pub(crate) use four::reached_lanes;
 pub use four::{FourStates, State};
 pub use inverse::{InverseDynamics, inverse_dynamics, inverse_dynamics_under, joint_reactions};
 pub use newton_euler::Sign;

@@ -9,6 +9,7 @@ use gough::codegen::{
 };
 use gough::description::Coordinates;
 use gough::dynamics::{direct_dynamics, inverse_dynamics};
+use gough::elastodynamics::cartesian::{Cartesian, Choices};
 use gough::elastodynamics::relative::{RelativePlan, relative_matrices};
 use gough::elastodynamics::{Actuators, Vibration};
 use gough::kinematics::Posture;
@@ -33,7 +34,7 @@ impl Case {
     fn new(robot: &Robot, model: ModelKind, language: Language) -> Self {
         let code = generate(robot, &Options::new(model, language)).unwrap_or_else(|e| panic!("{}: {e}", robot.name()));
         let states = states(robot, model, 8);
-        if model != ModelKind::MassStiffness {
+        if !matches!(model, ModelKind::MassStiffness | ModelKind::CartesianFrequencies) {
             return Self { code, states, scales: None };
         }
         let places = places(&code);
@@ -46,7 +47,8 @@ impl Case {
 /// Group, row and column of each entry of mass and stiffness, by its name.
 fn places(code: &Generated) -> Vec<(usize, usize, usize)> {
     let place = |g: usize, name: &str| {
-        let (i, j) = name[1..].split_once('_').unwrap();
+        let digits = name.trim_start_matches(|c: char| !c.is_ascii_digit());
+        let (i, j) = digits.split_once('_').unwrap();
         (g, i.parse::<usize>().unwrap() - 1, j.parse::<usize>().unwrap() - 1)
     };
     code.outputs.iter().enumerate().flat_map(|(g, group)| group.entries.iter().map(move |e| place(g, e))).collect()
@@ -59,9 +61,9 @@ fn matrix_sizes(places: &[(usize, usize, usize)]) -> usize {
 
 fn picked(places: &[(usize, usize, usize)], whole: &[f64]) -> Vec<f64> {
     let n = matrix_sizes(places);
-    assert_eq!(whole.len(), 2 * n * n);
+    assert_eq!(whole.len() % (n * n), 0);
     // What is not named is zero.
-    let scales = |g: usize, i: usize| whole[(g * n + i) * n + i].abs();
+    let scales = |g: usize, i: usize| own_size(whole, n, g, i);
     for (k, x) in whole.iter().enumerate() {
         let (g, i, j) = (k / (n * n), k / n % n, k % n);
         let named = places.contains(&(g, i.min(j), i.max(j)));
@@ -70,9 +72,15 @@ fn picked(places: &[(usize, usize, usize)], whole: &[f64]) -> Vec<f64> {
     places.iter().map(|(g, i, j)| whole[(g * n + i) * n + j]).collect()
 }
 
+/// Size of a diagonal entry; of a direction that has nothing, a trace of the largest.
+fn own_size(whole: &[f64], n: usize, g: usize, i: usize) -> f64 {
+    let largest = whole[g * n * n..(g + 1) * n * n].iter().fold(0.0_f64, |most, x| most.max(x.abs()));
+    whole[(g * n + i) * n + i].abs().max(1e-9 * largest)
+}
+
 fn geometric_means(places: &[(usize, usize, usize)], whole: &[f64]) -> Vec<f64> {
     let n = matrix_sizes(places);
-    let own = |g: usize, i: usize| whole[(g * n + i) * n + i].abs();
+    let own = |g: usize, i: usize| own_size(whole, n, g, i);
     places.iter().map(|(g, i, j)| (own(*g, *i) * own(*g, *j)).sqrt()).collect()
 }
 
@@ -94,6 +102,7 @@ fn table() -> Vec<(&'static str, ModelKind)> {
         }
     }
     list.extend(FLEXIBLE.map(|name| (name, ModelKind::MassStiffness)));
+    list.extend(["heli4", "five-bar-flexible"].map(|name| (name, ModelKind::CartesianFrequencies)));
     list
 }
 
@@ -144,6 +153,11 @@ fn states(robot: &Robot, model: ModelKind, count: usize) -> Vec<(Vec<f64>, Vec<f
                 v.take_posture(&posture).unwrap();
                 let (K, M) = v.matrices();
                 [M.dense().data, K.dense().data].concat()
+            }
+            ModelKind::CartesianFrequencies => {
+                let mut c = Cartesian::new(m, robot.home(), Choices::of(m)).unwrap();
+                c.take_posture(&posture).unwrap();
+                [c.data().M, c.data().K_R, c.data().K_F].concat().concat()
             }
         };
         list.push((x, y));
@@ -619,7 +633,7 @@ fn operations_are_those_of_the_book() {
         let robot = robot(name);
         let row = book.lines().find(|l| l.starts_with(&format!("| {name} |"))).expect("a row per robot");
         let cells: Vec<&str> = row.split('|').map(str::trim).skip(2).collect();
-        let models = ModelKind::ALL.map(|model| Options::new(model, Language::C));
+        let models = ModelKind::COUNTED.map(|model| Options::new(model, Language::C));
         for (cell, options) in cells.iter().zip(models.into_iter().chain([relative()])) {
             let (model, coordinates) = (options.model, options.coordinates);
             let c = match generate(&robot, &options) {

@@ -7,6 +7,7 @@ use gough::dynamics::inertia::{LegInertia, legs_are_simple, on_platform};
 use gough::dynamics::newton_euler::{TreeEfforts, energies, ground_wrench, tree_efforts};
 use gough::dynamics::reduction::{Efforts, reduce};
 use gough::dynamics::{Dynamics, Sign};
+use gough::elastodynamics::cartesian::{CartesianModel, CartesianPlan, Choices, assemble_cartesian};
 use gough::elastodynamics::{Actuators, ElasticModel, ElasticPlan, assemble as assemble_elastic};
 use gough::kinematics::geometry::close;
 use gough::kinematics::matrices::{Matrices, assemble, smallest_pivot};
@@ -566,6 +567,56 @@ fn dual_numbers_differentiate_stiffness_and_mass_by_parameters() {
                     parameter.name
                 );
             }
+        }
+    }
+}
+
+/// Matrices of the platform by the Cartesian method as a flat list.
+fn platform_matrices<S: Real>(
+    model: &Model<S>,
+    plan: &Arc<CartesianPlan>,
+    mode: &WorkingMode,
+    steps: usize,
+    pos: &mut Positions<S>,
+) -> Vec<S> {
+    close(model, mode, steps, pos);
+    let cartesian = CartesianModel::new(model, plan);
+    let mut data = cartesian.data();
+    assemble_cartesian(model, &cartesian, pos, &mut data);
+    [data.K_F, data.M].concat().concat()
+}
+
+#[test]
+fn symbols_and_lanes_give_the_same_matrices_of_the_platform() {
+    for name in ["heli4", "five-bar-flexible", "navaro-refined"] {
+        let robot = robot(name);
+        let plan = CartesianPlan::new(robot.model(), Choices::of(robot.model()), robot.home().positions());
+        let plan = Arc::new(plan);
+        let list: Vec<Posture> =
+            postures(&robot, 60, 31).into_iter().filter(|p| p.mode() == robot.mode()).take(LANES).collect();
+        let of = |p: &Posture| {
+            let mut pos = p.positions().clone();
+            platform_matrices(robot.model(), &plan, robot.mode(), 0, &mut pos)
+        };
+        let names: Vec<String> = (0..12).map(|i| format!("x{i}")).collect();
+        let program = trace(&names, |x| {
+            let model: Model<Expr> = robot.model().cast();
+            let mut pos = Positions::seeded(&model, list[0].positions());
+            pos.X_WE = pose_of(x);
+            platform_matrices(&model, &plan, robot.mode(), 3, &mut pos)
+        });
+        assert_matrices(&program.eval(&pose_numbers(list[0].pose())), &of(&list[0]), 1e-10, robot.name());
+        let Ok(four) = <[Posture; LANES]>::try_from(list) else { continue };
+        let model: Model<Lanes> = robot.model().cast();
+        let poses = [0, 1, 2, 3].map(|k| pose_numbers(four[k].pose()));
+        let x: Vec<Lanes> = (0..12).map(|i| lanes(std::array::from_fn(|k| poses[k][i]))).collect();
+        let mut pos = Positions::seeded(&model, four[0].positions());
+        pos.X_WE = pose_of(&x);
+        seed_lanes(&four, &mut pos);
+        let found = platform_matrices(&model, &plan, robot.mode(), 1, &mut pos);
+        for (k, posture) in four.iter().enumerate() {
+            let one: Vec<f64> = found.iter().map(|x| lane(*x, k)).collect();
+            assert_matrices(&one, &of(posture), 1e-10, robot.name());
         }
     }
 }

@@ -89,7 +89,7 @@ fn refused(why: ElasticError) -> CodegenError {
 }
 
 /// Places above the diagonal, or on it, where one of the samples is not zero.
-fn filled(samples: &[[Dense<f64>; 2]], which: usize) -> Vec<(usize, usize)> {
+pub(super) fn filled<const N: usize>(samples: &[[Dense<f64>; N]], which: usize) -> Vec<(usize, usize)> {
     let n = samples[0][which].rows;
     let is_filled = |i: usize, j: usize| {
         samples.iter().map(|s| &s[which]).any(|A| A.at(i, j).abs() > ZERO * (A.at(i, i) * A.at(j, j)).abs().sqrt())

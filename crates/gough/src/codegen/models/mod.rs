@@ -1,5 +1,6 @@
 //! The models that can be generated, each a function of any scalar.
 
+mod cartesian;
 mod ddm;
 mod idm;
 mod igm;
@@ -7,6 +8,7 @@ mod jacobian;
 mod kinematics;
 mod mass_stiffness;
 
+use cartesian::PlatformMatrices;
 use mass_stiffness::Matrices;
 pub(super) use mass_stiffness::coordinates;
 
@@ -64,6 +66,8 @@ pub(super) struct Subject<'a> {
     postures: Vec<Positions<f64>>,
     /// Mass and stiffness, where they are asked for.
     matrices: Option<Matrices>,
+    /// Those of the platform, where they are asked for.
+    platform_matrices: Option<PlatformMatrices>,
 }
 
 /// How the balance of the platform is written: any choice gives the same efforts.
@@ -133,6 +137,7 @@ impl<'a> Subject<'a> {
             smallest_pivots: [leg_pivot, f64::INFINITY],
             postures,
             matrices: None,
+            platform_matrices: None,
         };
         subject.plan_drives().then_some(()).ok_or(CodegenError::Singular)?;
         Ok(subject)
@@ -145,6 +150,16 @@ impl<'a> Subject<'a> {
         let alike = if self.symbolic.is_empty() { Alike::new(model, &self.postures) } else { Alike::none(model) };
         self.matrices = Some(Matrices::new(self.robot, coordinates, actuators, &self.postures, alike)?);
         Ok(())
+    }
+
+    /// Plan inertia and stiffness of the platform.
+    pub fn plan_platform_matrices(&mut self, actuators: Actuators) -> Result<(), CodegenError> {
+        self.platform_matrices = Some(PlatformMatrices::new(self.robot.model(), actuators, &self.postures)?);
+        Ok(())
+    }
+
+    fn platform_matrices(&self) -> &PlatformMatrices {
+        self.platform_matrices.as_ref().expect("matrices of the platform are planned before they are asked for")
     }
 
     fn matrices(&self) -> &Matrices {
@@ -201,6 +216,7 @@ impl<'a> Subject<'a> {
             smallest_pivots: self.smallest_pivots,
             postures: self.postures.clone(),
             matrices: self.matrices.clone(),
+            platform_matrices: self.platform_matrices.clone(),
         };
         other.plan_drives().then_some(other)
     }
@@ -370,6 +386,7 @@ impl<'a> Subject<'a> {
             ModelKind::Idm => idm::signature(self),
             ModelKind::Ddm => ddm::signature(self),
             ModelKind::MassStiffness => mass_stiffness::signature(self),
+            ModelKind::CartesianFrequencies => cartesian::signature(self),
         };
         if !self.symbolic.is_empty() {
             inputs.push(self.parameter_group());
@@ -386,6 +403,7 @@ impl<'a> Subject<'a> {
             ModelKind::Idm => idm::evaluate(self, inputs),
             ModelKind::Ddm => ddm::evaluate(self, inputs),
             ModelKind::MassStiffness => mass_stiffness::evaluate(self, inputs),
+            ModelKind::CartesianFrequencies => cartesian::evaluate(self, inputs),
         }
     }
 }

@@ -15,7 +15,7 @@ use std::f64::consts::{FRAC_PI_2, TAU};
 use std::sync::Arc;
 
 /// Pivots below this ask for a plan of the posture's own.
-const POOR_PIVOT: f64 = 1e-4;
+pub(super) const POOR_PIVOT: f64 = 1e-4;
 
 /// Natural frequencies and the motions of the platform that belong to them.
 #[derive(Clone, PartialEq, Debug, Default, serde::Serialize)]
@@ -89,6 +89,11 @@ impl<'m> Cartesian<'m> {
     /// Matrices of the posture taken.
     pub fn data(&self) -> &CartesianData<f64> {
         &self.data
+    }
+
+    /// The matrices, to be filled from elsewhere.
+    pub(crate) fn data_mut(&mut self) -> &mut CartesianData<f64> {
+        &mut self.data
     }
 
     /// Where the robot stands.

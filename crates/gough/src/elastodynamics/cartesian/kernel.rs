@@ -233,8 +233,12 @@ fn complete<S: Real>(model: &Model<S>, limb: &Limb, pos: &Positions<S>, data: &m
         return;
     }
     let first = limb.cols.len();
-    let r = holding_point(model, limb, pos) - pos.X_WE.p;
-    let weight = S::lit(1.0 / (model.length() * model.length()));
+    let (r, weight) = if limb.at_origin {
+        (Vec3::zeros(), S::one())
+    } else {
+        let weight = S::lit(1.0 / (model.length() * model.length()));
+        (holding_point(model, limb, pos) - pos.X_WE.p, weight)
+    };
     for i in 0..m {
         let w = Wrench::from_array(six(&data.a, first + i, n)).at(r);
         data.virtual_twists[i] = Twist { v: w.f, w: w.m * weight }.at(-r).to_array();

@@ -18,6 +18,7 @@
 //! ```
 
 mod driver;
+mod four;
 pub mod kernel;
 mod loaded;
 pub mod numbers;
@@ -26,6 +27,7 @@ mod report;
 mod sensitivity;
 
 pub use driver::{Cartesian, PartShare, PlatformModes, RodBending};
+pub use four::{FourPlatforms, three_eigenvalues};
 pub use kernel::{CartesianData, assemble_cartesian};
 pub use numbers::CartesianModel;
 pub use report::{CartesianReport, ModePair, compare};

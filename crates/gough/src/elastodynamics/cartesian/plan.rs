@@ -74,6 +74,8 @@ pub struct Limb {
     pub soft: Vec<usize>,
     /// See [`Limb::soft`].
     pub stiff: Vec<usize>,
+    /// Virtual motions are read at the platform origin, in SI units.
+    pub at_origin: bool,
     /// The closure whose last freedom has a row of its own, after all others.
     pub last: Option<usize>,
 }
@@ -464,6 +466,7 @@ impl Limb {
             let place = |i: usize| order.rows.iter().position(|r| *r == i);
             closure.rows = closure.rows.iter().filter_map(|(i, row)| Some((place(*i)?, *row))).collect();
         }
+        self.at_origin = choices.virtual_twists == VirtualTwists::Null;
         if choices.virtual_twists == VirtualTwists::Pure && self.counts[2] == 1 {
             self.last = self.last_joint(model);
         }

@@ -18,7 +18,7 @@ pub struct CartesianReport {
     pub actuators: &'static str,
     /// Inertia of the rods of parallelograms: `exact` or `lumped`.
     pub rods: &'static str,
-    /// Motions against the constraints: `null` or `pure`.
+    /// Motions against the constraints: `attached`, `null` or `pure`.
     #[serde(rename = "virtual")]
     pub virtual_twists: &'static str,
     /// Frequencies of the robot with rigid links, Hz.
@@ -70,7 +70,11 @@ impl CartesianReport {
                 Actuators::Free => "free",
             },
             rods: if rods == RodInertia::Exact { "exact" } else { "lumped" },
-            virtual_twists: if virtual_twists == VirtualTwists::Null { "null" } else { "pure" },
+            virtual_twists: match virtual_twists {
+                VirtualTwists::Attached => "attached",
+                VirtualTwists::Null => "null",
+                VirtualTwists::Pure => "pure",
+            },
             rigid_hz: rigid.hz,
             rigid_eigentwists: rigid.twists,
             parts: c.parts(&modes.twists)?,
