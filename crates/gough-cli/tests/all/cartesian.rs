@@ -43,7 +43,8 @@ fn choices_of_the_file_can_be_overridden() {
     }
     assert!(exact["compare"]["seconds"]["full"].as_f64().unwrap() > 0.0);
     near(&hz(&heli4(&["--virtual", "null"]), "frequencies_hz")[3..], &[267.4, 276.4, 889.5], 0.051);
-    let loaded = heli4(&["--set", "end_effector=0", "--pose", "x=0.1,y=0.05,z=-0.6", "--wrench", "fz=-49.05", "--count", "3"]);
+    let loaded =
+        heli4(&["--set", "end_effector=0", "--pose", "x=0.1,y=0.05,z=-0.6", "--wrench", "fz=-49.05", "--count", "3"]);
     near(&hz(&loaded, "frequencies_hz"), &[24.140, 27.499, 46.393], 0.001);
     assert!((loaded["K_G"][2][2].as_f64().unwrap() + 75.99272627).abs() < 1e-6, "{}", loaded["K_G"]);
     let slopes = heli4(&["--sensitivity", "--count", "2"]);

@@ -65,10 +65,18 @@ pub const QUANTITIES: [(&str, &str, &str); 22] = [
     ("stiffness-x", "N/m", "force per displacement along x, the rest free: drives, joints and links, Cartesian method"),
     ("stiffness-y", "N/m", "force per displacement along y"),
     ("stiffness-z", "N/m", "force per displacement along z"),
-    ("stiffness-rx", "N*m/rad", "moment per rotation about x, the rest free: drives, joints and links, Cartesian method"),
+    (
+        "stiffness-rx",
+        "N*m/rad",
+        "moment per rotation about x, the rest free: drives, joints and links, Cartesian method",
+    ),
     ("stiffness-ry", "N*m/rad", "moment per rotation about y"),
     ("stiffness-rz", "N*m/rad", "moment per rotation about z"),
-    ("compliance", "m/N", "largest displacement by a unit force, lengths scaled: drives, joints and links, Cartesian method"),
+    (
+        "compliance",
+        "m/N",
+        "largest displacement by a unit force, lengths scaled: drives, joints and links, Cartesian method",
+    ),
     ("f1", "Hz", "lowest natural frequency; f2, f3, .. the next"),
 ];
 

@@ -80,12 +80,7 @@ struct Walker<'m> {
 }
 
 impl<'m> Walker<'m> {
-    fn new(
-        model: &'m Model<f64>,
-        home: &Posture,
-        mode: &'m WorkingMode,
-        of: PlatformOf,
-    ) -> Result<Self, &'static str> {
+    fn new(model: &'m Model<f64>, home: &Posture, mode: &'m WorkingMode, of: PlatformOf) -> Result<Self, &'static str> {
         let one = Cartesian::new(model, home, of.choices).map_err(|e| e.kind())?;
         let four = FourPlatforms::new(&one);
         Ok(Self { one, four, mode, of })

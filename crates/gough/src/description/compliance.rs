@@ -215,7 +215,8 @@ pub(crate) fn half_side(axis: &[Formula; 3], bar: &[Formula; 3], width: &Formula
         let (i, j) = ((k + 1) % 3, (k + 2) % 3);
         axis[i].times(&bar[j]).plus(&minus.times(&axis[j]).times(&bar[i]))
     });
-    let length = across[0].times(&across[0]).plus(&across[1].times(&across[1])).plus(&across[2].times(&across[2])).root();
+    let length =
+        across[0].times(&across[0]).plus(&across[1].times(&across[1])).plus(&across[2].times(&across[2])).root();
     let half = Formula::number(-0.5, width.span).times(width);
     across.map(|c| half.times(&c).negative_ratio(&length))
 }

@@ -157,9 +157,7 @@ pub enum Fault {
     UselessKey { key: &'static str, because: String },
     ZeroVector { key: &'static str },
     ParallelAxes,
-    BadCompliance {
-        skew: bool,
-    },
+    BadCompliance { skew: bool },
     BadRange { low: f64, high: f64 },
     Negative { key: String, value: f64 },
     NotPositive { key: String, value: f64 },
@@ -461,7 +459,9 @@ impl fmt::Display for Fault {
             Fault::ZeroVector { key } => write!(f, "`{key}` has no direction"),
             Fault::ParallelAxes => write!(f, "`axis` and `axis2` are parallel"),
             Fault::BadCompliance { skew: true } => write!(f, "the compliance is not symmetric"),
-            Fault::BadCompliance { skew: false } => write!(f, "the compliance gives way against a force: it is not positive"),
+            Fault::BadCompliance { skew: false } => {
+                write!(f, "the compliance gives way against a force: it is not positive")
+            }
             Fault::BadRange { low, high } => write!(f, "the range [{low}, {high}] is empty"),
             Fault::Negative { key, value } => write!(f, "`{key}` is negative: {value}"),
             Fault::NotPositive { key, value } => write!(f, "`{key}` is not positive: {value}"),

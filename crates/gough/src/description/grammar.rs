@@ -394,7 +394,11 @@ static BAR: Section = Section {
         key("shape", Kind::Table(&SHAPE), "A simple solid."),
         key("lumped", Kind::Rows(&LUMPED), "Point masses."),
         key("grouped", Kind::Flag, "Grouped parameters."),
-        key("beam", Kind::Table(&RODS), "The bars as two rods that bend; their mass is that of the bar, where it has one."),
+        key(
+            "beam",
+            Kind::Table(&RODS),
+            "The bars as two rods that bend; their mass is that of the bar, where it has one.",
+        ),
     ],
     free: None,
 };
@@ -405,8 +409,16 @@ static RODS: Section = Section {
     keys: &[
         must("section", Kind::Text, "Name of a section."),
         must("material", Kind::Text, "Name of a material."),
-        must("width", Kind::Number(Unit::Length), "Distance between the rods, along the short side of the parallelogram."),
-        key("ends", Kind::OneOf(&["pinned", "clamped"]), "`pinned` unless given; `clamped`: the short sides bend the rods when they turn."),
+        must(
+            "width",
+            Kind::Number(Unit::Length),
+            "Distance between the rods, along the short side of the parallelogram.",
+        ),
+        key(
+            "ends",
+            Kind::OneOf(&["pinned", "clamped"]),
+            "`pinned` unless given; `clamped`: the short sides bend the rods when they turn.",
+        ),
         key("elements", Kind::Count, "Elements per rod in the full model; 1 unless given."),
     ],
     free: None,
@@ -423,8 +435,16 @@ static COMPLIANCE: Section = Section {
         key("rx", Kind::Number(Unit::AngularCompliance), "About x."),
         key("ry", Kind::Number(Unit::AngularCompliance), "About y."),
         key("rz", Kind::Number(Unit::AngularCompliance), "About z."),
-        key("matrix", Kind::Numbers(Unit::Any, 36), "Row by row in SI units: motion x, y, z, rotation x, y, z by force and moment; symmetric, not negative."),
-        key("tapered", Kind::Texts, "Names of two sections: a cantilever along x that ends at the frame, from the first section to the second, A, I and J linear between."),
+        key(
+            "matrix",
+            Kind::Numbers(Unit::Any, 36),
+            "Row by row in SI units: motion x, y, z, rotation x, y, z by force and moment; symmetric, not negative.",
+        ),
+        key(
+            "tapered",
+            Kind::Texts,
+            "Names of two sections: a cantilever along x that ends at the frame, from the first section to the second, A, I and J linear between.",
+        ),
         key("material", Kind::Text, "`tapered`: name of its material."),
         key("length", Kind::Number(Unit::Length), "`tapered`: its length."),
     ],
@@ -516,7 +536,11 @@ static CLOSURE: Section = Section {
         key("range", Kind::Numbers(Unit::Position, 2), "Lowest and highest coordinate (R and P)."),
         key("friction", Kind::Table(&FRICTION), "Friction of the joint."),
         key("stiffness", Kind::Number(Unit::Stiffness), "Spring of the joint, likewise."),
-        key("compliance", Kind::Table(&COMPLIANCE), "By how much what side `b` is on gives way to this leg, in the Cartesian method only."),
+        key(
+            "compliance",
+            Kind::Table(&COMPLIANCE),
+            "By how much what side `b` is on gives way to this leg, in the Cartesian method only.",
+        ),
     ],
     free: None,
 };

@@ -214,5 +214,14 @@ fn replace(closures: &mut Vec<Closure>, bodies: &mut Vec<Body>, row: Body, vecto
         span,
     });
     let (on, placement) = (end, at(times(-1.0), None));
-    bodies.push(Body { on, joint: Joint::Fixed, placement, at_point: None, range: None, drive: None, stiffness: None, ..row });
+    bodies.push(Body {
+        on,
+        joint: Joint::Fixed,
+        placement,
+        at_point: None,
+        range: None,
+        drive: None,
+        stiffness: None,
+        ..row
+    });
 }

@@ -327,7 +327,8 @@ impl<'m> Vibration<'m> {
         if let Err(ArrowError::Structure { .. }) = outcome {
             // A zero of the samples was none by structure.
             self.samples.push((self.data.K.clone(), self.data.M.clone()));
-            self.arrow = arrow_plan(&self.samples).map_err(|e| explain(self.elastic_model(), self.elastic.plan(), &e))?;
+            self.arrow =
+                arrow_plan(&self.samples).map_err(|e| explain(self.elastic_model(), self.elastic.plan(), &e))?;
             self.solver = ArrowSolver::new(&self.arrow);
             outcome = ask(&mut self.solver, &self.arrow, &self.data.K, &self.data.M);
         }

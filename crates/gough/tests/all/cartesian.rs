@@ -25,7 +25,8 @@ fn with(text: &str, set: &[(&str, &str)]) -> Robot {
 }
 
 fn reference() -> Value {
-    let text = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../robots/heli4/reference.json")).unwrap();
+    let text =
+        std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../robots/heli4/reference.json")).unwrap();
     serde_json::from_str(&text).unwrap()
 }
 
@@ -168,7 +169,9 @@ fn elastic_robots() -> Vec<Robot> {
         )
         .replace("zz = 4.2e-3 } },", "zz = 4.2e-3 }, compliance = { frame = { xyz = [\"l1\", 0, 0] }, tapered = [\"root\", \"rod\"], material = \"carbon\", length = \"l1\" } },")
         .replace("[section]\n", "[section]\nroot = { tube = [\"30 mm\", \"26 mm\"] }\n");
-    assert!(compliant.contains("tapered") && compliant.contains("stiffness = 3") && compliant.contains("stiffness = 5000"));
+    assert!(
+        compliant.contains("tapered") && compliant.contains("stiffness = 3") && compliant.contains("stiffness = 5000")
+    );
     let mut list = vec![robot("heli4"), robot("five-bar-flexible"), robot("navaro-refined")];
     list.extend(["elastic-gough-stewart", "elastic-delta"].map(|n| compile(n, &text(n))));
     list.push(with(&compliant, &[]));
@@ -220,7 +223,8 @@ fn four_postures_at_once_are_four_postures() {
         let Some(mut four) = FourPlatforms::new(&c) else { continue };
         let home = *robot.home().pose();
         let step = 0.01 * model.size();
-        let poses = [0.0, 1.0, 2.0, 3.0].map(|k: f64| Pose { p: home.p + vec3(step * k, -0.5 * step * k, 0.0), ..home });
+        let poses =
+            [0.0, 1.0, 2.0, 3.0].map(|k: f64| Pose { p: home.p + vec3(step * k, -0.5 * step * k, 0.0), ..home });
         let good = four.take(model, &poses, robot.mode());
         assert!(good[0], "{}", robot.name());
         for (k, pose) in poses.iter().enumerate().filter(|(k, _)| good[*k]) {
@@ -289,7 +293,10 @@ fn the_stiffness_does_not_depend_on_virtual_joints_and_published_wrenches_are_pu
 #[test]
 fn moving_the_platform_frame_changes_no_frequency() {
     let by = [0.03, -0.02, 0.05];
-    let moved = heli4_text().replace("coordinates = \"translation\"", "coordinates = \"translation\"\nframe = { xyz = [0.03, -0.02, 0.05] }");
+    let moved = heli4_text().replace(
+        "coordinates = \"translation\"",
+        "coordinates = \"translation\"\nframe = { xyz = [0.03, -0.02, 0.05] }",
+    );
     let moved = moved.replace("home = { x = 0, y = 0, z = -0.625 }", "home = { x = 0.03, y = -0.02, z = -0.575 }");
     let (here, there) = (heli4(&[]), with(&moved, &[]));
     for p in POSES {
@@ -334,12 +341,21 @@ fn stiffness_moduli_and_symmetry_act_as_they_must() {
 fn rigid_links_make_both_methods_equal() {
     let rigid = |text: String| {
         let lines = text.lines().map(|l| {
-            let l = l.replace("beam = { to = [0, 0, \"l\"], section = \"rod\", material = \"steel\", up = [1, 0, 0], elements = 4 }", "mass = 2, com = [0, 0, 0.2]");
-            l.replace("beam = { to = [\"l2\", 0, 0], section = \"rod\", material = \"carbon\", elements = 4 }", "mass = 0.1, com = [0.3, 0, 0]")
+            let l = l.replace(
+                "beam = { to = [0, 0, \"l\"], section = \"rod\", material = \"steel\", up = [1, 0, 0], elements = 4 }",
+                "mass = 2, com = [0, 0, 0.2]",
+            );
+            l.replace(
+                "beam = { to = [\"l2\", 0, 0], section = \"rod\", material = \"carbon\", elements = 4 }",
+                "mass = 0.1, com = [0.3, 0, 0]",
+            )
         });
         lines.collect::<Vec<_>>().join("\n")
     };
-    let bare = heli4_text().replace(", beam = { section = \"rod\", material = \"carbon\", width = \"w\", ends = \"clamped\", elements = 4 }", "");
+    let bare = heli4_text().replace(
+        ", beam = { section = \"rod\", material = \"carbon\", width = \"w\", ends = \"clamped\", elements = 4 }",
+        "",
+    );
     let robots = [
         compile("gs", &rigid(text("elastic-gough-stewart"))),
         compile("delta", &rigid(text("elastic-delta"))),
@@ -431,7 +447,13 @@ fn sensitivities_are_differences() {
             let sum = |list: &[f64]| list.iter().sum::<f64>();
             let d = (sum(&plus) - sum(&minus)) / (2.0 * h);
             let size = sum(&plus) / s.value.abs();
-            assert!((sum(&s.slopes) - d).abs() < 1e-6 * size, "{} by {}: {:?} {d}", robot.name(), s.parameter, s.slopes);
+            assert!(
+                (sum(&s.slopes) - d).abs() < 1e-6 * size,
+                "{} by {}: {:?} {d}",
+                robot.name(),
+                s.parameter,
+                s.slopes
+            );
         }
     }
 }

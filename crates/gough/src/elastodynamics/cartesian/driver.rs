@@ -186,8 +186,7 @@ impl<'m> Cartesian<'m> {
 
     /// Twice the elastic energy in every spring and part of a limb for a motion of the platform.
     fn energies(&self, limb: usize, x: &Row<f64>) -> Vec<(String, &'static str, f64)> {
-        let (plan, numbers, data) =
-            (&self.plan().limbs[limb], &self.cartesian.limbs[limb], &self.data.limbs[limb]);
+        let (plan, numbers, data) = (&self.plan().limbs[limb], &self.cartesian.limbs[limb], &self.data.limbs[limb]);
         let (r, free) = (plan.elastic_rows(), plan.counts[0]);
         let force: Vec<f64> =
             (0..r).map(|i| if plan.soft.contains(&i) { product(&data.forces[i], x) } else { 0.0 }).collect();
@@ -256,6 +255,17 @@ impl<'m> Cartesian<'m> {
     }
 }
 
+/// Eigenvalues of `K y = λ M y`, ascending, with `yᵀ M y = 1`. Motions without mass, such as those against the constraints of a
+/// robot whose platform weighs nothing, have no frequency and are left out: where K is definite, `M y = μ K y` is solved.
+pub(super) fn solve(K: &Matrix, M: &Matrix) -> Option<(Vec<f64>, Matrix)> {
+    const LEAST: f64 = 1e-12;
+    let Some((mu, y)) = generalized_eigen(M, K) else { return generalized_eigen(K, M) };
+    let most = mu.iter().fold(0.0_f64, |most, x| most.max(*x));
+    let kept: Vec<usize> = (0..mu.len()).rev().filter(|k| mu[*k] > LEAST * most).collect();
+    let vectors = Matrix::from_fn(y.nrows(), kept.len(), |i, j| y[(i, kept[j])] / mu[kept[j]].sqrt());
+    (!kept.is_empty()).then(|| (kept.iter().map(|k| mu[*k].recip()).collect(), vectors))
+}
+
 /// `K v = ω² M v` on the motions of a basis, (6), (7).
 fn modes(K: &Block<f64>, M: &Block<f64>, B: &Dense<f64>) -> Result<PlatformModes, ElasticError> {
     if B.cols == 0 {
@@ -263,7 +273,7 @@ fn modes(K: &Block<f64>, M: &Block<f64>, B: &Dense<f64>) -> Result<PlatformModes
     }
     let (K, M) = (on_basis(K, B), on_basis(M, B));
     let square = |A: &Dense<f64>| Matrix::from_fn(A.rows, A.cols, |i, j| 0.5 * (A.at(i, j) + A.at(j, i)));
-    let (omega2, y) = generalized_eigen(&square(&K), &square(&M)).ok_or(ElasticError::NoMass)?;
+    let (omega2, y) = solve(&square(&K), &square(&M)).ok_or(ElasticError::NoMass)?;
     let largest = omega2.iter().fold(0.0_f64, |most, x| most.max(x.abs()));
     let hz = omega2.iter().map(|x| if *x > 1e-14 * largest { x.sqrt() / TAU } else { 0.0 }).collect();
     let twist = |k: usize| -> [f64; 6] {

@@ -372,7 +372,13 @@ impl<S: Real> PairNumbers<S> {
 }
 
 /// Inertia over coordinates and platform twist: bodies, rods, rotors.
-fn inertia<S: Real>(model: &Model<S>, limb: &Limb, numbers: &LimbNumbers<S>, pos: &Positions<S>, data: &mut LimbData<S>) {
+fn inertia<S: Real>(
+    model: &Model<S>,
+    limb: &Limb,
+    numbers: &LimbNumbers<S>,
+    pos: &Positions<S>,
+    data: &mut LimbData<S>,
+) {
     let n = limb.coords.len();
     data.H.clear();
     (0..n).for_each(|c| *data.H.at_mut(c, c) = numbers.rotors[c]);
@@ -494,8 +500,8 @@ fn add_stiffness<S: Real>(limb: &Limb, data: &LimbData<S>, K_F: &mut Block<S>) {
 /// `M = Jᵀ H J`, with the platform twist itself below the rates.
 fn add_inertia<S: Real>(limb: &Limb, data: &LimbData<S>, M: &mut Block<S>) {
     let n = limb.coords.len();
-    let with_platform =
-        limb.masses.iter().any(|m| m.way.on_platform) || limb.rods.iter().any(|r| r.start.on_platform || r.end.on_platform);
+    let with_platform = limb.masses.iter().any(|m| m.way.on_platform)
+        || limb.rods.iter().any(|r| r.start.on_platform || r.end.on_platform);
     for i in 0..n {
         let mut HJ = [S::zero(); 6];
         for j in 0..n {

@@ -30,5 +30,5 @@ pub use driver::{Cartesian, PartShare, PlatformModes, RodBending};
 pub use four::{FourPlatforms, three_eigenvalues};
 pub use kernel::{CartesianData, assemble_cartesian};
 pub use numbers::CartesianModel;
-pub use report::{CartesianReport, ModePair, compare};
 pub use plan::{CartesianPlan, Choices};
+pub use report::{CartesianReport, ModePair, compare};

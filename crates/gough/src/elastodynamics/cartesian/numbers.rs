@@ -222,7 +222,8 @@ pub fn cantilever<S: Real>(b: &BeamData<S>) -> Block<S> {
 /// Compliance at the tip of a cantilever whose area and moments change linearly from root to tip: `∫ x(ξ) dξ / EI(ξ)`, by Gauss
 /// points in eight equal pieces.
 fn tapered<S: Real>(ends: [crate::description::SectionProperties<S>; 2], E: S, G: S, length: S) -> Block<S> {
-    const POINTS: [(f64, f64); 3] = [(-0.774_596_669_241_483_4, 5.0 / 9.0), (0.0, 8.0 / 9.0), (0.774_596_669_241_483_4, 5.0 / 9.0)];
+    const POINTS: [(f64, f64); 3] =
+        [(-0.774_596_669_241_483_4, 5.0 / 9.0), (0.0, 8.0 / 9.0), (0.774_596_669_241_483_4, 5.0 / 9.0)];
     let mut C = [[S::zero(); 6]; 6];
     for piece in 0..8 {
         for (x, weight) in POINTS {

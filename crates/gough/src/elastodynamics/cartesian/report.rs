@@ -108,8 +108,7 @@ fn warnings(modes: &PlatformModes, bending: &[RodBending]) -> Vec<String> {
     if above == 0 {
         return Vec::new();
     }
-    let alike: Vec<&str> =
-        bending.iter().filter(|b| b.hz < lowest.hz * (1.0 + 1e-9)).map(|b| b.of.as_str()).collect();
+    let alike: Vec<&str> = bending.iter().filter(|b| b.hz < lowest.hz * (1.0 + 1e-9)).map(|b| b.of.as_str()).collect();
     vec![format!(
         "{} bends on its own from {:.1} Hz: the {above} mode{} above are not to be relied on; ask --method full",
         alike.join(", "),
@@ -137,6 +136,9 @@ pub struct ModePair {
     pub share: f64,
 }
 
+/// Share of a mode of the full method from which on it is taken for a motion of the platform.
+const GOOD_PART: f64 = 0.3;
+
 /// Most modes of the full method that are looked at.
 const MOST_FULL: usize = 120;
 
@@ -154,15 +156,22 @@ pub fn compare(
         (0..6).map(|i| a[i] * (0..6).map(|j| M[i][j] * b[j]).sum::<f64>()).sum()
     };
     let l2 = c.model().length().powi(2);
-    let plain = |a: &[f64; 6], b: &[f64; 6]| -> f64 { (0..6).map(|i| a[i] * b[i] * if i < 3 { 1.0 } else { l2 }).sum() };
+    let plain =
+        |a: &[f64; 6], b: &[f64; 6]| -> f64 { (0..6).map(|i| a[i] * b[i] * if i < 3 { 1.0 } else { l2 }).sum() };
     let alike = |f: &dyn Fn(&[f64; 6], &[f64; 6]) -> f64, a: &[f64; 6], b: &[f64; 6]| {
         let (aa, bb) = (f(a, a), f(b, b));
         if aa > 0.0 && bb > 0.0 { f(a, b).powi(2) / (aa * bb) } else { 0.0 }
     };
     let share = |a: &[f64; 6], b: &[f64; 6]| if form(a, a) > 0.0 { form(a, b).powi(2) / form(a, a) } else { 0.0 };
-    let best = |t: &[f64; 6]| (0..full.len()).max_by(|a, b| share(t, &moved[*a]).total_cmp(&share(t, &moved[*b])));
+    // High modes of links drag the platform along too: of those that are this motion for a good part, the nearest counts.
+    let best = |t: &[f64; 6], hz: f64| {
+        let far = |k: usize| if full[k].hz > 0.0 && hz > 0.0 { (full[k].hz / hz).ln().abs() } else { f64::INFINITY };
+        let good = (0..full.len()).filter(|k| share(t, &moved[*k]) > GOOD_PART);
+        let most = || (0..full.len()).max_by(|a, b| share(t, &moved[*a]).total_cmp(&share(t, &moved[*b])));
+        good.min_by(|a, b| far(*a).total_cmp(&far(*b))).or_else(most)
+    };
     let pair = |(k, (twist, hz)): (usize, &([f64; 6], f64))| {
-        let other = best(twist)?;
+        let other = best(twist, *hz)?;
         Some(ModePair {
             mode: k + 1,
             cartesian_hz: *hz,

@@ -1,12 +1,12 @@
 //! How the frequencies of the Cartesian method depend on the parameters of the robot file, by dual numbers.
 
-use super::driver::{Cartesian, same_frequencies};
+use super::driver::{Cartesian, same_frequencies, solve};
 use super::kernel::{assemble_cartesian, on_basis};
 use super::numbers::CartesianModel;
 use crate::elastodynamics::error::ElasticError;
 use crate::elastodynamics::vibration::Sensitivity;
 use crate::kinematics::{Positions, WorkingMode};
-use crate::linalg::dense::{Matrix, generalized_eigen, symmetric_eigenvalues};
+use crate::linalg::dense::{Matrix, symmetric_eigenvalues};
 use crate::linalg::small::Dense;
 use crate::model::Model;
 use crate::scalar::Dual;
@@ -20,7 +20,7 @@ impl Cartesian<'_> {
         let values = &model.numbers().parameters;
         let square = |A: &Dense<f64>| Matrix::from_fn(A.rows, A.cols, |i, j| A.at(i, j));
         let (K, M) = (on_basis(&self.data().K_F, &self.data().B), on_basis(&self.data().M, &self.data().B));
-        let solved = generalized_eigen(&square(&K), &square(&M)).ok_or(ElasticError::NoMass)?;
+        let solved = solve(&square(&K), &square(&M)).ok_or(ElasticError::NoMass)?;
         let one = |k: usize| {
             let dual = |(i, v): (usize, &f64)| Dual::new(*v, if i == k { 1.0 } else { 0.0 });
             let duals: Vec<Dual> = values.iter().enumerate().map(dual).collect();
@@ -42,7 +42,7 @@ impl Cartesian<'_> {
         let mut data = cartesian.data();
         assemble_cartesian(dual, &cartesian, &pos, &mut data);
         let (K, M) = (on_basis(&data.K_F, &data.B), on_basis(&data.M, &data.B));
-        let n = omega2.len();
+        let n = K.rows;
         let form = |A: &Dense<Dual>, a: usize, b: usize| {
             let mut sum = 0.0;
             for i in 0..n {
