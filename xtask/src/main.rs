@@ -14,8 +14,8 @@ const HELP: &str = "\
 cargo xtask test [--full]        everything the continuous integration runs; --full: all generated code;
                                  generated MATLAB runs where there is an Octave on the path
 cargo xtask bench [FILTER]       criterion benchmarks
-cargo xtask fuzz [files|states|cli|names] [SECONDS] [--seed N]
-                                 questions nobody would ask (default all, 600 s each)
+cargo xtask fuzz [robots|files|states|cli|names] [SECONDS] [--seed N]
+                                 robots drawn at random against the laws, questions nobody would ask (default all, 600 s each)
 cargo xtask figures              draw the robots again
 cargo xtask book                 build the book, and the tables in it that are generated
 cargo xtask peers [--help]       other programs on the same work: agreement and time (network, minutes)";

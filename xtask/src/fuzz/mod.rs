@@ -6,6 +6,7 @@ mod cli;
 mod files;
 mod names;
 mod program;
+mod robots;
 mod states;
 
 use crate::run::{program, root};
@@ -18,7 +19,8 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 /// A target: its name, what it does, and the work.
 type Target = (&'static str, &'static str, fn(&mut Session) -> Result<(), String>);
 
-const TARGETS: [Target; 4] = [
+const TARGETS: [Target; 5] = [
+    ("robots", "robots drawn at random, held against the laws of mechanics and a plain computation", robots::run),
     ("files", "robot files, mutated: read or refused, no panic, no hang, no runaway memory", files::run),
     (
         "states",
@@ -32,7 +34,7 @@ const TARGETS: [Target; 4] = [
 /// Most live memory, in bytes.
 const MOST_MEMORY: usize = 1 << 30;
 /// Longest time for one question.
-const LONGEST: Duration = Duration::from_secs(30);
+const LONGEST: Duration = Duration::from_secs(120);
 /// Set where the program is built to compute fast.
 const FAST: &str = "GOUGH_FUZZ_IS_FAST";
 /// Seconds when none are given.

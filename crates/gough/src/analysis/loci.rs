@@ -47,6 +47,8 @@ pub struct Loci {
     pub aspects: Vec<Option<usize>>,
     /// Their areas, from the nodes.
     pub areas: Vec<f64>,
+    /// Nodes, cells and pieces of curves that were not looked at because the search was ended.
+    pub left: usize,
 }
 
 /// How often a cell at the limit of reach is halved.
@@ -74,18 +76,30 @@ impl State {
 
 /// Trace the loci over a region of two coordinates to an accuracy, in the coordinates of the region.
 pub fn trace_loci(model: &Model<f64>, mode: &WorkingMode, region: &Region, accuracy: f64) -> Loci {
-    let grid: Vec<State> = (0..region.len())
-        .into_par_iter()
-        .map_init(|| Probe::new(model, mode), |probe, node| state(probe, &region.pose(&region.beside(node))))
-        .collect();
-    let mut tracer = Tracer::new(model, mode, region, accuracy, &grid);
+    trace_loci_while(model, mode, region, accuracy, &|| true)
+}
+
+/// Trace the loci over a region of two coordinates as long as `goes_on` says so; [`Loci::left`] counts what was not looked at.
+pub fn trace_loci_while(
+    model: &Model<f64>,
+    mode: &WorkingMode,
+    region: &Region,
+    accuracy: f64,
+    goes_on: &(dyn Fn() -> bool + Sync),
+) -> Loci {
+    let look = |probe: &mut Probe<'_>, node: usize| goes_on().then(|| state(probe, &region.pose(&region.beside(node))));
+    let seen: Vec<Option<State>> =
+        (0..region.len()).into_par_iter().map_init(|| Probe::new(model, mode), look).collect();
+    let unseen = seen.iter().filter(|s| s.is_none()).count();
+    let grid: Vec<State> = seen.into_iter().map(|s| s.unwrap_or(State::Refused(What::Open))).collect();
+    let mut tracer = Tracer::new(model, mode, region, accuracy, &grid, goes_on);
     let [nx, ny] = [region.spans()[0].count as i64, region.spans()[1].count as i64];
     for j in 0..ny - 1 {
         for i in 0..nx - 1 {
             tracer.cell(i << DEPTH, j << DEPTH, 1 << DEPTH);
         }
     }
-    let curves = tracer.finish();
+    let (curves, left) = tracer.finish();
     let signs: Vec<Option<u64>> = grid
         .iter()
         .map(|s| match s {
@@ -96,10 +110,15 @@ pub fn trace_loci(model: &Model<f64>, mode: &WorkingMode, region: &Region, accur
         })
         .collect();
     let mut probe = Probe::new(model, mode);
+    let mut untold = 0;
     let (aspects, areas) = components(region, &signs, &mut |a, b, differ| {
+        if !goes_on() {
+            untold += 1;
+            return true;
+        }
         probe.separates(region, &region.beside(a), &region.beside(b), differ)
     });
-    Loci { curves, accuracy, aspects, areas }
+    Loci { curves, accuracy, aspects, areas, left: unseen + left + untold }
 }
 
 fn state(probe: &mut Probe<'_>, pose: &crate::spatial::Pose<f64>) -> State {
@@ -132,10 +151,19 @@ struct Tracer<'m> {
     functions: Vec<(Kind, Option<String>)>,
     segments: Vec<Segment>,
     scale: [f64; 2],
+    goes_on: &'m (dyn Fn() -> bool + Sync),
+    left: usize,
 }
 
 impl<'m> Tracer<'m> {
-    fn new(model: &'m Model<f64>, mode: &'m WorkingMode, region: &'m Region, accuracy: f64, grid: &[State]) -> Self {
+    fn new(
+        model: &'m Model<f64>,
+        mode: &'m WorkingMode,
+        region: &'m Region,
+        accuracy: f64,
+        grid: &[State],
+        goes_on: &'m (dyn Fn() -> bool + Sync),
+    ) -> Self {
         let mut probe = Probe::new(model, mode);
         let plan = &model.topology().plan.matrices;
         let leg = |b: usize| {
@@ -162,7 +190,8 @@ impl<'m> Tracer<'m> {
             let s = &region.spans()[k];
             (s.high - s.low) / (s.count - 1) as f64 / f64::from(1_u32 << DEPTH)
         };
-        Self { model, region, accuracy, probe, states, functions, segments: Vec::new(), scale: [step(0), step(1)] }
+        let scale = [step(0), step(1)];
+        Self { model, region, accuracy, probe, states, functions, segments: Vec::new(), scale, goes_on, left: 0 }
     }
 
     fn point(&self, key: Key) -> [f64; 2] {
@@ -190,6 +219,10 @@ impl<'m> Tracer<'m> {
 
     /// One cell: divided while the limit of reach cuts it, then searched.
     fn cell(&mut self, i: i64, j: i64, size: i64) {
+        if !(self.goes_on)() {
+            self.left += 1;
+            return;
+        }
         let keys = [(i, j), (i + size, j), (i + size, j + size), (i, j + size)];
         let corners = keys.map(|k| self.corner(k));
         let reached = corners.iter().filter(|c| c.is_reached()).count();
@@ -316,7 +349,7 @@ impl<'m> Tracer<'m> {
     }
 
     /// Segments joined into curves, chords refined.
-    fn finish(mut self) -> Vec<Curve> {
+    fn finish(mut self) -> (Vec<Curve>, usize) {
         let segments = std::mem::take(&mut self.segments);
         let mut curves = Vec::new();
         let mut kinds: Vec<(What, Option<usize>)> = Vec::new();
@@ -339,7 +372,7 @@ impl<'m> Tracer<'m> {
                 curves.push(Curve { what, points });
             }
         }
-        curves
+        (curves, self.left)
     }
 
     /// At the limit of reach a leg is singular in its drive (Type 1) or in its passive joints: whichever is nearer to zero.
@@ -368,6 +401,10 @@ impl<'m> Tracer<'m> {
     fn halve(&mut self, k: Option<usize>, a: [f64; 2], b: [f64; 2], depth: u32, out: &mut Vec<[f64; 2]>) {
         let length = apart(a, b);
         if depth == 0 || length < 4.0 * self.accuracy {
+            return;
+        }
+        if !(self.goes_on)() {
+            self.left += 1;
             return;
         }
         let middle = [(a[0] + b[0]) * 0.5, (a[1] + b[1]) * 0.5];

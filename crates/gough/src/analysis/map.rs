@@ -454,9 +454,10 @@ fn amplification(model: &Model<f64>, J: &Dense<f64>) -> Result<f64, SolveError> 
 fn lowest_stiffness(model: &Model<f64>, J_inv: &Dense<f64>, drives: &[f64]) -> f64 {
     let independent = &model.topology().platform.independent;
     // Singular values of sqrt(K_a) J⁻¹ are the square roots.
-    let M = Matrix::from_fn(J_inv.rows, J_inv.cols, |i, j| {
+    // Too few drives leave a motion without stiffness: a row of zeros.
+    let M = Matrix::from_fn(J_inv.rows.max(J_inv.cols), J_inv.cols, |i, j| {
         let unit = if independent[j].is_angle() { model.length() } else { 1.0 };
-        drives[i].sqrt() * J_inv.at(i, j) / unit
+        if i < J_inv.rows { drives[i].sqrt() * J_inv.at(i, j) / unit } else { 0.0 }
     });
     svd(&M).s.last().map_or(0.0, |s| s * s)
 }

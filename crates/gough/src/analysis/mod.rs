@@ -15,7 +15,7 @@ pub mod superbracket;
 
 pub use end_of_reach::named_end_of_reach;
 pub use frequency_map::{FrequencyNotes, FrequencyOf};
-pub use nearest::{Nearest, moved, nearest};
+pub use nearest::{Nearest, Searched, moved, nearest, nearest_while};
 pub use probe::Probe;
 pub use region::{MOST_NODES, Region, RegionError, Span, coordinate_name};
 

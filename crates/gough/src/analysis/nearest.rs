@@ -20,22 +20,55 @@ pub struct Nearest {
 /// Steps that the search may take.
 const MOST_STEPS: usize = 80;
 
+/// What a search found, and whether it was let finish.
+#[derive(Clone, Debug)]
+pub struct Searched {
+    /// The nearest singular pose of those found.
+    pub nearest: Option<Nearest>,
+    /// Poses that the search went down from, of those it wanted to.
+    pub starts: (usize, usize),
+    /// Whether every start was followed to its end.
+    pub finished: bool,
+}
+
 /// The nearest pose with a singularity of the same kind and leg as `from`, searched from the posture and from poses around
 /// it; `None` when no search settles.
 pub fn nearest(model: &Model<f64>, start: &Posture, from: &Singularity) -> Option<Nearest> {
+    nearest_while(model, start, from, &|| true).nearest
+}
+
+/// The nearest pose with a singularity of the same kind and leg as `from`, searched as long as `goes_on` says so: it is asked
+/// before every posture.
+pub fn nearest_while(
+    model: &Model<f64>,
+    start: &Posture,
+    from: &Singularity,
+    goes_on: &(dyn Fn() -> bool + Sync),
+) -> Searched {
     let n = model.topology().platform.independent.len();
     let reach = 0.5 * model.size();
+    let wanted = 1 + 4 * n;
     let around = (0..2 * n).flat_map(|k| [0.3, 1.0].map(|far| (k, far))).filter_map(|(k, far)| {
         let mut step = vec![0.0; n];
         step[k / 2] = if k % 2 == 0 { far * reach } else { -far * reach };
         // As far as the workspace goes that way.
-        (0..6).find_map(|h| {
+        (0..6).take_while(|_| goes_on()).find_map(|h| {
             let pose = moved(model, start.pose(), &step, 0.5_f64.powi(h));
             inverse(model, &pose, start.mode()).ok()
         })
     });
-    let found = std::iter::once(start.clone()).chain(around).filter_map(|first| descend(model, start, first, from));
-    found.min_by(|a, b| a.distance.total_cmp(&b.distance))
+    let mut searched = Searched { nearest: None, starts: (0, wanted), finished: true };
+    for first in std::iter::once(start.clone()).chain(around) {
+        let found = descend(model, start, first, from, goes_on);
+        let nearer = |n: &Nearest| searched.nearest.as_ref().is_none_or(|known| n.distance < known.distance);
+        searched.nearest = found.filter(nearer).or(searched.nearest);
+        if !goes_on() {
+            searched.finished = false;
+            break;
+        }
+        searched.starts.0 += 1;
+    }
+    searched
 }
 
 /// A search that comes no nearer has arrived when this share of the robot's size is left, to first order.
@@ -45,10 +78,16 @@ const CLOSE: f64 = 1e-7;
 ///
 /// Each step goes to the point of the tangent plane `σ + ∇σ·δ = 0` that is closest to the start. In Type 1 it is `σ²` that
 /// is followed, which is smooth up to the limit of reach. Where another leg ends the way, the step goes along its limit.
-fn descend(model: &Model<f64>, start: &Posture, mut at: Posture, from: &Singularity) -> Option<Nearest> {
+fn descend(
+    model: &Model<f64>,
+    start: &Posture,
+    mut at: Posture,
+    from: &Singularity,
+    goes_on: &dyn Fn() -> bool,
+) -> Option<Nearest> {
     let same = |s: &&Singularity| s.kind == from.kind && s.leg == from.leg;
     let mut close = None;
-    for _ in 0..MOST_STEPS {
+    for _ in (0..MOST_STEPS).take_while(|_| goes_on()) {
         let report = singularities(model, &at);
         let here = report.list.iter().find(same)?;
         let away = difference(model, start.pose(), at.pose());
@@ -69,7 +108,7 @@ fn descend(model: &Model<f64>, start: &Posture, mut at: Posture, from: &Singular
         // Not farther than a part of the robot's size at once.
         let shorten = (0.3 * model.size() / dot(&step, &step).sqrt()).min(1.0);
         step.iter_mut().for_each(|x| *x *= shorten);
-        let Some(next) = take_step(model, start, &at, &step, from, &report) else { break };
+        let Some(next) = take_step(model, start, &at, &step, (from, &report), goes_on) else { break };
         at = next;
     }
     close
@@ -94,8 +133,8 @@ fn take_step(
     start: &Posture,
     at: &Posture,
     step: &[f64],
-    from: &Singularity,
-    report: &Report,
+    (from, report): (&Singularity, &Report),
+    goes_on: &dyn Fn() -> bool,
 ) -> Option<Posture> {
     let there = |step: &[f64], share: f64| {
         inverse_at_limit(model, &moved(model, at.pose(), step, share), start.mode(), at.pose())
@@ -103,7 +142,7 @@ fn take_step(
     // The longest part of the step that the workspace allows, and the leg that ends it.
     let mut blocking = None;
     let mut straight = None;
-    for k in 0..40 {
+    for k in (0..40).take_while(|_| goes_on()) {
         match there(step, 0.5_f64.powi(k)) {
             Ok(next) if k == 0 => return Some(next),
             Ok(next) => {
@@ -130,7 +169,9 @@ fn take_step(
         };
         let shares = (0..12).map(|k| 0.5_f64.powi(k));
         let tries = shares.flat_map(|share| [0.1, 0.5, 2.0].map(|bend| bent(share, bend)));
-        if let Some(next) = tries.filter(|_| length > 0.0).find_map(|step| there(&step, 1.0).ok()) {
+        if let Some(next) =
+            tries.filter(|_| length > 0.0).take_while(|_| goes_on()).find_map(|step| there(&step, 1.0).ok())
+        {
             return Some(next);
         }
     }

@@ -17,8 +17,8 @@ use crate::spatial::{Mat3, Rotation, Twist, Wrench};
 
 pub use crate::kinematics::{Kind, SINGULAR};
 
-/// A distance of more than this many length scales says that no motion of the platform comes nearer.
-const FAR: f64 = 1e6;
+/// A first-order distance of more than this many sizes of the robot is none: no workspace is so large.
+const FAR: f64 = 3.0;
 
 /// What a singularity sets free or takes away. Motions have length one, angular velocities counted at the length scale.
 #[derive(Clone, PartialEq, Debug)]
@@ -43,7 +43,8 @@ pub struct Singularity {
     /// Whether the posture is singular.
     pub singular: bool,
     /// First-order distance of the platform to the singularity, in metres at the length scale; infinite when no motion of
-    /// the platform comes nearer, and at a Type 1 singularity, where slopes do not exist.
+    /// the platform comes nearer, when it would be larger than any workspace of the robot, and at a Type 1 singularity, where
+    /// slopes do not exist.
     pub distance: f64,
     /// Direction, over the independent platform components, in which `σ` grows fastest.
     pub gradient: Vec<f64>,
@@ -122,11 +123,13 @@ pub fn sigma(model: &Model<f64>, pos: &Positions<f64>, kind: Kind) -> Option<f64
 }
 
 fn smallest_singular(indicator: &Indicator<f64>) -> f64 {
-    svd(&matrix(&indicator.M)).s.get(indicator.rank - 1).copied().unwrap_or(0.0)
+    svd(&matrix(indicator)).s.get(indicator.rank - 1).copied().unwrap_or(0.0)
 }
 
-fn matrix(M: &Dense<f64>) -> Matrix {
-    Matrix::from_fn(M.rows, M.cols, |i, j| M.at(i, j))
+/// The matrix of an indicator, with rows of zeros where it has fewer than its rank: too few drives hold nothing there.
+fn matrix(indicator: &Indicator<f64>) -> Matrix {
+    let (M, rank) = (&indicator.M, indicator.rank);
+    Matrix::from_fn(M.rows.max(rank), M.cols.max(rank), |i, j| if i < M.rows && j < M.cols { M.at(i, j) } else { 0.0 })
 }
 
 /// A Type 1 and a Type 2 singularity at once.
@@ -152,7 +155,7 @@ impl Monitor {
         let mut m = Matrices::new(model, &planned);
         assemble(model, &planned, pos, None, &mut m);
         let passive: usize = planned.blocks.iter().map(|b| b.passive).sum();
-        if smallest(&m.pivots[..passive]) > 1e-3 {
+        if smallest(&m.pivots[..passive]) > 1e-3 && smallest(&m.drive_pivots) > 1e-3 {
             let order = platform_order(model, &m);
             if order.rows.len() == planned.platform.rows.len() {
                 planned.platform = order;
@@ -169,7 +172,15 @@ impl Monitor {
         Self { plan, m, loose }
     }
 
+    /// Whether A_r exists: neither do passive joints move by themselves, nor do constraints leave a component open.
+    fn is_defined(&self) -> bool {
+        !self.loose && self.m.A_r.data.iter().chain(&self.m.B.data).all(|x| x.is_finite())
+    }
+
     fn undefined(&self) -> Vec<Kind> {
+        if !self.loose && !self.is_defined() {
+            return vec![Kind::Type1, Kind::Type2];
+        }
         if self.loose { vec![Kind::Type1, Kind::Type2, Kind::Constraint] } else { Vec::new() }
     }
 
@@ -199,12 +210,14 @@ impl Monitor {
         }
         let mut m = Matrices::new(model, &self.plan);
         assemble(model, &self.plan, pos, None, &mut m);
-        self.type_1(model, &m, &mut list);
-        let n_dof = m.A_r.cols;
-        let norms: Vec<Norm> = self.plan.blocks.iter().flat_map(|b| b.norms[..b.active].to_vec()).collect();
-        let independent = &model.topology().platform.independent;
-        let A_r = scaled(&m.A_r, &norms, |j| independent[j].is_angle(), model.length());
-        list.push(Indicator { kind: Kind::Type2, block: None, rank: n_dof, M: A_r });
+        if self.is_defined() {
+            self.type_1(model, &m, &mut list);
+            let n_dof = m.A_r.cols;
+            let norms: Vec<Norm> = self.plan.blocks.iter().flat_map(|b| b.norms[..b.active].to_vec()).collect();
+            let independent = &model.topology().platform.independent;
+            let A_r = scaled(&m.A_r, &norms, |j| independent[j].is_angle(), model.length());
+            list.push(Indicator { kind: Kind::Type2, block: None, rank: n_dof, M: A_r });
+        }
         if self.plan.dependent > 0 {
             let norms: Vec<Norm> = self.plan.blocks.iter().flat_map(|b| b.norms[b.active..].to_vec()).collect();
             let W_c = scaled(&m.W_c, &norms, |j| j >= 3, model.length());
@@ -272,7 +285,7 @@ impl Monitor {
         indicator: &Indicator<f64>,
         slope: impl Fn(usize) -> &'a Dense<Dual>,
     ) -> Singularity {
-        let f = svd(&matrix(&indicator.M));
+        let f = svd(&matrix(indicator));
         let i = indicator.rank - 1;
         let sigma = f.s.get(i).copied().unwrap_or(0.0);
         let (rows, cols) = (indicator.M.rows, indicator.M.cols);
@@ -280,7 +293,8 @@ impl Monitor {
             .map(|k| {
                 let d = slope(k);
                 let entry = |r: usize, c: usize| f.u[(r, i)] * d.at(r, c).eps * f.v[(c, i)];
-                (0..rows).map(|r| (0..cols).map(|c| entry(r, c)).sum::<f64>()).sum::<f64>()
+                let slope = (0..rows).map(|r| (0..cols).map(|c| entry(r, c)).sum::<f64>()).sum::<f64>();
+                if slope.is_finite() { slope } else { 0.0 }
             })
             .collect();
         let steep = gradient.iter().map(|g| g * g).sum::<f64>().sqrt();
@@ -288,7 +302,7 @@ impl Monitor {
         let singular = sigma < SINGULAR;
         let distance = match sigma / (order * steep) {
             _ if singular => 0.0,
-            d if d < FAR * model.length() => d,
+            d if d < FAR * model.size() => d,
             _ => f64::INFINITY,
         };
         let left: Vec<f64> = (0..rows).map(|r| f.u[(r, i)]).collect();
@@ -298,7 +312,6 @@ impl Monitor {
                 self.plan.blocks[b].legs.iter().map(|l| model.topology().legs[*l].name.as_str()).collect();
             names.join(", ")
         });
-        let gradient = gradient.into_iter().map(|g| if g.is_finite() { g } else { 0.0 }).collect();
         let along = self.along(model, indicator, &left, &right);
         Singularity { kind: indicator.kind, leg, sigma, singular, distance, gradient, along }
     }

@@ -424,12 +424,10 @@ impl<S: Real> Legs<'_, S> {
         let rows = &self.plan.pivots[leg].rows;
         for c in self.model.topology().legs[leg].closures.iter() {
             let tie = &self.plan.ties[c];
-            let outside = match tie.other {
-                Node::World => false,
-                Node::Platform => true,
-                Node::Body(b) => self.model.topology().bodies[b].leg != leg,
-            };
-            if !outside || !rows.iter().any(|r| r.0 == c) {
+            let outside = self.is_outside(leg, tie.other);
+            // Sides on bodies of the leg whose tree does not stand on the base push what it stands on.
+            let roots = [tie.node, tie.other].map(|node| self.is_outside(leg, self.root(leg, node)));
+            if !(outside || roots[0] || roots[1]) || !rows.iter().any(|r| r.0 == c) {
                 continue;
             }
             let at = self.closure(c, tie);
@@ -442,7 +440,19 @@ impl<S: Real> Legs<'_, S> {
                     let x = sign * lambda[k][i];
                     F = F + Wrench { f: W.f * x, m: W.m * x };
                 }
-                if let (Some(c), Node::Platform, true) = (about, tie.other, k > 0) {
+                let about = about.filter(|_| k > 0);
+                if roots[0] {
+                    self.push_root(leg, tie.node, -F.at(-own), (k, about), F_B, F_E);
+                }
+                if !outside && roots[1] {
+                    let carry = |v: Vec3<S>| self.frames.carry(v, tie.node, tie.other);
+                    let across = Wrench { f: carry(F.f), m: carry(F.m) };
+                    self.push_root(leg, tie.other, across.at(-other.p), (k, about), F_B, F_E);
+                }
+                if !outside {
+                    continue;
+                }
+                if let (Some(c), Node::Platform) = (about, tie.other) {
                     F_E[k] = F_E[k] + self.about(c, tie.node, F.at(-own));
                     continue;
                 }
@@ -456,6 +466,56 @@ impl<S: Real> Legs<'_, S> {
                     }
                     Node::Body(b) => F_B[b][k] = F_B[b][k] + Wrench { f, m: m + other.p.cross(&f) },
                 }
+            }
+        }
+    }
+
+    /// Whether a node is neither the base nor a body of a leg.
+    fn is_outside(&self, leg: LegId, node: Node) -> bool {
+        match node {
+            Node::World => false,
+            Node::Platform => true,
+            Node::Body(b) => self.model.topology().bodies[b].leg != leg,
+        }
+    }
+
+    /// What the tree of a leg below one of its bodies stands on; the base for what is no body of the leg.
+    fn root(&self, leg: LegId, node: Node) -> Node {
+        let mut at = node;
+        while let Node::Body(b) = at
+            && self.model.topology().bodies[b].leg == leg
+        {
+            at = self.frames.links[b].parent;
+        }
+        if at == node { Node::World } else { at }
+    }
+
+    /// A wrench at the origin of a body of a leg, in its axes, carried down to what the leg's tree stands on.
+    fn push_root(
+        &self,
+        leg: LegId,
+        node: Node,
+        F: Wrench<S>,
+        (k, about): (usize, Option<Vec3<S>>),
+        F_B: &mut PerBody<Columns<S>>,
+        F_E: &mut Columns<S>,
+    ) {
+        let (mut at, mut F) = (node, F);
+        while let Node::Body(b) = at
+            && self.model.topology().bodies[b].leg == leg
+        {
+            let link = &self.frames.links[b];
+            let f = link.up(F.f);
+            F = Wrench { f, m: link.up(F.m) + link.origin().cross(&f) };
+            at = link.parent;
+        }
+        match at {
+            Node::World => {}
+            Node::Body(b) => F_B[b][k] = F_B[b][k] + F,
+            Node::Platform => {
+                let R = &self.frames.X_WE.R;
+                let F = Wrench { f: R.apply(F.f), m: R.apply(F.m) };
+                F_E[k] = F_E[k] + about.map_or(F, |c| F.at(c - self.frames.X_WE.p));
             }
         }
     }

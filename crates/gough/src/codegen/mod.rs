@@ -15,6 +15,7 @@
 //! ```
 
 mod canon;
+mod checked;
 mod derive;
 mod emit;
 pub mod encode;
@@ -238,7 +239,8 @@ pub struct Generated {
     pub stages: Stages,
     /// The working mode.
     pub mode: String,
-    /// Inputs and outputs at some states around home, from the same model on numbers: one list per state.
+    /// Inputs and outputs at some states around home, one list per state: numbers of the library's general road, which the
+    /// code is held against before it is given out. Derivatives, margins, mass and stiffness are those of the code.
     pub vectors: Vec<(Vec<f64>, Vec<f64>)>,
 }
 
@@ -261,6 +263,11 @@ pub enum CodegenError {
     Elastic(ElasticError),
     /// Nothing has stiffness.
     NothingFlexible,
+    /// The code and the library do not agree: an error of the program, so that no code is given out.
+    Disagrees {
+        /// The largest difference, by the largest number compared with.
+        by: f64,
+    },
     /// No parameter of that name.
     UnknownParameter {
         /// The name.
@@ -297,6 +304,7 @@ impl CodegenError {
             Self::UnknownInput { .. } => "unknown-input",
             Self::DerivativesOfRoutine | Self::RoutineInLanes => "usage",
             Self::NotFinite => "not-finite",
+            Self::Disagrees { .. } => "disagrees",
         }
     }
 
@@ -338,6 +346,11 @@ impl fmt::Display for CodegenError {
                 "nothing of this robot has stiffness: give bodies `beam` or `modal`, or joints or drives a `stiffness`; \
                  the rigid robot has the models `idm` and `ddm`",
             ),
+            Self::Disagrees { by } => write!(
+                f,
+                "generated code and library differ by {by:.1e} around home: an error of the program, please report the robot; \
+                 the library itself answers (`idm`, `ddm`)"
+            ),
             Self::UnknownParameter { name, known } => {
                 write!(f, "no parameter `{name}`; the robot file has {}", listed(known))
             }
@@ -371,7 +384,7 @@ pub fn generate(robot: &Robot, options: &Options) -> Result<Generated, CodegenEr
     }
     let mode = options.mode.as_ref().unwrap_or(robot.mode());
     let symbolic = parameters(robot, &options.symbolic)?;
-    let mut subject = Subject::new(robot, mode, symbolic, options.friction, options.solve)?;
+    let mut subject = Subject::new(robot, mode, symbolic, options.friction, options.solve, options.model)?;
     if options.model == ModelKind::MassStiffness {
         subject.plan_matrices(options.coordinates, options.actuators)?;
     }
@@ -397,17 +410,7 @@ pub fn generate(robot: &Robot, options: &Options) -> Result<Generated, CodegenEr
         (program, bare)
     };
     let name = format!("{}_{}", identifier(&robot.model().topology().name), identifier(options.model.name()));
-    let vectors: Vec<_> = models::states(&subject, &inputs)
-        .into_iter()
-        .map(|x| {
-            let y = solved(&program.eval(&x), system);
-            (x, y)
-        })
-        .filter(|(_, y)| y.iter().all(|v| v.is_finite()))
-        .collect();
-    if vectors.is_empty() {
-        return Err(CodegenError::NotFinite);
-    }
+    let vectors = checked::vectors(&subject, options.model, &inputs, |x| solved(&program.eval(x), system))?;
     let unit = Unit { name, inputs, outputs, graph: &graph, system, about: about(&subject, options, &count), vectors };
     let files = emit::files(options.language, &unit);
     let mode = mode.name(robot.model().topology());

@@ -126,16 +126,17 @@ pub(super) fn cleaned(all: &Inertias<f64>) -> Inertias<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::codegen::Solve;
     use crate::codegen::legs::Legs;
     use crate::codegen::models::Subject;
+    use crate::codegen::{ModelKind, Solve};
 
     #[test]
     fn regrouped_inertias_take_the_same_efforts() {
         for name in crate::robots::names() {
             let robot = crate::robots::load(name).unwrap().unwrap();
             let model = robot.model();
-            let subject = Subject::new(&robot, robot.mode(), Vec::new(), false, Solve::Unrolled).unwrap();
+            let subject =
+                Subject::new(&robot, robot.mode(), Vec::new(), false, Solve::Unrolled, ModelKind::Idm).unwrap();
             let n = model.topology().platform.independent.len();
             let some = |k: usize| 0.7 - 0.4 * k as f64;
             let motion =

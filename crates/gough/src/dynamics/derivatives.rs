@@ -213,7 +213,7 @@ pub fn direct_derivatives(
     let M = question.columns(n, n, Along::Acceleration, &rest);
     let factors = svd(&Matrix::from_fn(n, n, |i, j| M.at(i, j)));
     if factors.rank() < n {
-        return Err(SolveError::NoInertia);
+        return Err(SolveError::NoInertia { motion: None });
     }
     let solved = |right: Dense<f64>, sign: f64| {
         let mut out = Dense::zeros(n, right.cols);

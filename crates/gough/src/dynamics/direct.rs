@@ -86,9 +86,9 @@ fn with_open_joints(
         (0..drives).for_each(|i| *A.at_mut(i, k) = column[i] - c[i]);
     }
     let rest = Dense { rows: drives, cols: 1, data: efforts.iter().zip(&c).map(|(tau, c)| tau - c).collect() };
-    let x = A.solve(&rest).ok_or(SolveError::NoInertia)?.data;
+    let x = A.solve(&rest).ok_or(SolveError::NoInertia { motion: None })?.data;
     if !x.iter().all(|x| x.is_finite()) {
-        return Err(SolveError::NoInertia);
+        return Err(SolveError::NoInertia { motion: None });
     }
     Ok((x[..n].to_vec(), moved(&x)?.motion))
 }

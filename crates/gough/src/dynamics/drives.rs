@@ -119,6 +119,11 @@ impl<S: Real> Drives<S> {
         self.felt.len() > self.scales.len()
     }
 
+    /// Fewer drives than freedoms: nothing can be solved for.
+    pub fn are_too_few(&self) -> bool {
+        self.felt.len() < self.scales.len()
+    }
+
     /// Solve for the efforts in a pivot order of J⁻¹ (rows: drives that are felt; columns: components); with more drives than
     /// freedoms the shortest list, `τ = J⁻¹ (J⁻ᵀ J⁻¹)⁻¹ h`, erratum D20, in the natural order.
     #[inline]

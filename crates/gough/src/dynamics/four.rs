@@ -69,7 +69,8 @@ impl FourStates {
             && !topology.plan.careful
             && !topology.plan.solve_platform;
         let in_lanes = simple || model.point_legs().is_some();
-        Self { alone: Dynamics::new(model), lanes: in_lanes.then(|| Box::new(InLanes::new(model))) }
+        let enough = topology.active.len() >= topology.platform.independent.len();
+        Self { alone: Dynamics::new(model), lanes: (in_lanes && enough).then(|| Box::new(InLanes::new(model))) }
     }
 
     /// Efforts of the drives for four states, one list after the other in `out`; the shortest lists where drives are redundant.

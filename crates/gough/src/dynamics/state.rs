@@ -11,6 +11,7 @@ use crate::kinematics::leg::{LegAt, LegMotion, LegStep};
 use crate::kinematics::motion::{Motion, NothingMore, accelerations, move_with, scatter};
 use crate::kinematics::platform::check_pose;
 use crate::kinematics::{Positions, Posture, SolveError, WorkingMode, inverse_in};
+use crate::linalg::dense::{Matrix, svd};
 use crate::linalg::small::{PivotOrder, lu, lu_solve};
 use crate::model::{Group, Model, PointGroup, PointLegs};
 use crate::scalar::{LANES, Lanes, Real, all_nonneg, each_lane, lane, lanes, sum_of_lanes};
@@ -114,6 +115,9 @@ impl LegStep<Lanes> for Reduce<'_> {
         }
     }
 }
+
+/// A pivot of the inertia matrix below this share of its largest entry, lengths scaled, is rounding: nothing resists there.
+const WEIGHTLESS: f64 = 1e-11;
 
 impl Dynamics {
     /// Memory for a model, nothing acting from outside.
@@ -231,7 +235,9 @@ impl Dynamics {
         (t_r, td_r): (&[f64], &[f64]),
         friction: Option<Sign>,
     ) -> bool {
-        let Some(platform) = platform_motion(model, pose, t_r, td_r) else { return false };
+        let Some(platform) = platform_motion(model, pose, t_r, td_r).filter(|_| !self.drives.are_too_few()) else {
+            return false;
+        };
         let mut h = Wrench::zero();
         let reached = at_points(legs, &platform, mode, friction, |group, on| {
             h = plus(h, on.h, group.present);
@@ -280,6 +286,9 @@ impl Dynamics {
             reduce(model, friction, pos, motion, efforts);
         }
         self.drives.project(&self.efforts, &Freedoms::of(model, &self.motion));
+        if self.drives.are_too_few() {
+            self.order = self.drives.order_at(&Freedoms::of(model, &self.motion))?;
+        }
         self.drives.solve(&self.order);
         if !self.drives.is_well_founded() {
             self.order = self.drives.order_at(&Freedoms::of(model, &self.motion))?;
@@ -351,7 +360,7 @@ impl Dynamics {
         self.motion.V_WE = platform.V;
         self.motion.Psi_t = None;
         self.project_equations(model, &sum);
-        if self.solve_equations().is_err() {
+        if self.solve_equations(model).is_err() {
             return false;
         }
         let up = Freedoms::new(model, None).up(&self.accelerations);
@@ -390,23 +399,45 @@ impl Dynamics {
             return Err(SolveError::WrongCount { what: "efforts", expected: n_a, found: efforts.len() });
         }
         let in_lanes = self.equations(model, t_r, efforts, friction)?;
-        self.solve_equations()?;
+        self.solve_equations(model)?;
         self.accelerate(model, in_lanes);
         Ok(&self.accelerations)
     }
 
-    /// The acceleration of the platform from its equations.
-    fn solve_equations(&mut self) -> Result<(), SolveError> {
+    /// The acceleration of the platform from its equations; a refusal where no inertia resists some motion of it.
+    fn solve_equations(&mut self, model: &Model<f64>) -> Result<(), SolveError> {
         let n = self.accelerations.len();
+        let mut M = [0.0; 36];
+        M[..n * n].copy_from_slice(&self.M);
         lu(&mut self.M, n);
         lu_solve(&self.M, n, &mut self.accelerations);
-        let pivot = |i: usize| self.M[i * n + i];
-        match (0..n).map(pivot).find(|x| !(*x > 0.0 && x.is_finite())) {
-            // Factors hold reciprocals: that of zero is infinite.
-            Some(pivot) if !pivot.is_nan() => Err(SolveError::NoInertia),
-            None if self.accelerations.iter().all(|x| x.is_finite()) => Ok(()),
-            _ => Err(SolveError::not_finite()),
+        if !M.iter().all(|x| x.is_finite()) {
+            return Err(SolveError::not_finite());
         }
+        // Reciprocals of the pivots stand on the diagonal.
+        let independent = &model.topology().platform.independent;
+        let scale = |k: usize| if independent[k].is_angle() { model.length().powi(2).recip() } else { 1.0 };
+        let largest = (0..n).map(|k| M[k * n + k] * scale(k)).fold(0.0, f64::max);
+        let resists = |k: usize| {
+            let pivot = self.M[k * n + k].recip() * scale(k);
+            pivot > WEIGHTLESS * largest
+        };
+        if !(0..n).all(resists) {
+            return Err(SolveError::NoInertia { motion: self.weightless_motion(model, &M[..n * n]) });
+        }
+        if self.accelerations.iter().all(|x| x.is_finite()) { Ok(()) } else { Err(SolveError::not_finite()) }
+    }
+
+    /// The motion of the platform that its inertia resists least, largest component one.
+    fn weightless_motion(&self, model: &Model<f64>, M: &[f64]) -> Option<[f64; 6]> {
+        let n = self.accelerations.len();
+        let independent = &model.topology().platform.independent;
+        let scale = |k: usize| if independent[k].is_angle() { model.length().recip() } else { 1.0 };
+        let f = svd(&Matrix::from_fn(n, n, |i, j| M[i * n + j] * scale(i) * scale(j)));
+        let t_r: Vec<f64> = (0..n).map(|j| f.v[(j, n - 1)] * scale(j)).collect();
+        let t = Freedoms::of(model, &self.motion).up(&t_r);
+        let largest = t.iter().fold(0.0_f64, |most, x| if x.abs() > most.abs() { *x } else { most });
+        (largest != 0.0).then(|| t.map(|x| x / largest))
     }
 
     /// `M` and `J_invᵀ τ - c` of (8.162) on the independent components of the platform, the latter in the place of the

@@ -95,7 +95,11 @@ pub enum SolveError {
     /// No values were found for the platform coordinates that follow.
     NotFollowing,
     /// The bodies have no mass that resists some motion: accelerations are not determined.
-    NoInertia,
+    NoInertia {
+        /// The twist of the platform, in world axes, that nothing resists; largest component one. `None` where joints that the
+        /// pose leaves open are part of it.
+        motion: Option<[f64; 6]>,
+    },
     /// The name is no working mode of the robot.
     UnknownMode {
         /// The name.
@@ -139,7 +143,7 @@ impl SolveError {
             SolveError::BeyondEffort { .. } => "beyond-effort",
             SolveError::Redundant => "redundant",
             SolveError::OpenJoints => "open-joints",
-            SolveError::NoInertia => "no-inertia",
+            SolveError::NoInertia { .. } => "no-inertia",
             SolveError::UnknownMode { .. } => "unknown-mode",
             SolveError::WrongCount { .. } => "wrong-count",
         }
@@ -238,8 +242,13 @@ impl fmt::Display for SolveError {
             SolveError::SelfMotion => f.write_str(
                 "with these joints held the platform still moves: its places are a continuum, not assembly modes",
             ),
-            SolveError::NoInertia => {
-                f.write_str("nothing resists some motion of the platform; give its bodies their masses and inertias")
+            SolveError::NoInertia { motion: Some([x, y, z, wx, wy, wz]) } => write!(
+                f,
+                "no inertia resists the platform moving with v = ({x:.4}, {y:.4}, {z:.4}) and w = ({wx:.4}, {wy:.4}, {wz:.4}), so \
+                 that its acceleration is not determined; give the platform or its legs the mass or inertia that is missing"
+            ),
+            SolveError::NoInertia { motion: None } => {
+                f.write_str("nothing resists some motion of the robot; give its bodies their masses and inertias")
             }
             SolveError::UnknownMode { mode, reason } => write!(f, "`{mode}` is no working mode: {reason}"),
             SolveError::WrongCount { what, expected, found } => write!(f, "expected {expected} {what}, found {found}"),

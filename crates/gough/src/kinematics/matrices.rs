@@ -47,6 +47,8 @@ pub struct Matrices<S: Real> {
     pub d_c: Vec<S>,
     /// Pivots met, without units: one near zero asks for a fresh plan, or is a singularity.
     pub pivots: Vec<S>,
+    /// Pivots of the drives that constraint rows are freed of, without units: one near zero asks for a fresh plan, too.
+    pub drive_pivots: Vec<S>,
     rows: Vec<Dense<S>>,
     stack: Dense<S>,
     Phi_x: Dense<S>,
@@ -77,6 +79,7 @@ impl<S: Real> Matrices<S> {
             Psi_t_dot_t_r: vec![S::zero(); 6],
             d_c: vec![S::zero(); n_d],
             pivots: Vec::with_capacity(sum(&|b| b.cols.len()) + 6),
+            drive_pivots: Vec::with_capacity(n_w),
             rows: plan.blocks.iter().map(|b| zeros(b.rows.len(), b.coords.len() + 7)).collect(),
             stack: zeros(n_c, 7),
             Phi_x: zeros(n_d, 6),
@@ -98,6 +101,7 @@ pub fn assemble<S: Real>(
         velocity_products(model, pos, motion, &mut m.biases);
     }
     m.pivots.clear();
+    m.drive_pivots.clear();
     let (mut actuation, mut constraint) = (0, 0);
     let mut rows = std::mem::take(&mut m.rows);
     for (block, a) in plan.blocks.iter().zip(&mut rows) {
@@ -112,8 +116,7 @@ pub fn assemble<S: Real>(
     }
     m.rows = rows;
     platform_twist(model, &plan.platform, m);
-    let norms = plan.blocks.iter().flat_map(|b| &b.norms[..b.active]);
-    reduce(model, norms.copied(), m);
+    reduce(model, &plan.blocks, m);
 }
 
 /// J_ta and J_td: the rows that give passive joints, as they are.
@@ -193,7 +196,11 @@ fn constraint_rows<S: Real>(block: &MatrixBlock, a: &mut Dense<S>, first: usize,
     // Only rows that some constraint row needs are used as pivots.
     for k in block.passive..start {
         let later = (k + 1..start).chain((start..block.rows.len()).filter(|i| block.cleared[i - start].contains(&k)));
-        let reciprocal = a.at(k, block.cols[k]).recip();
+        let pivot = a.at(k, block.cols[k]);
+        if block.cleared.iter().any(|list| list.contains(&k)) {
+            m.drive_pivots.push(pivot * S::lit(block.scales[k]));
+        }
+        let reciprocal = pivot.recip();
         for i in later {
             subtract(a, i, k, block.cols[k], reciprocal);
         }
@@ -235,16 +242,19 @@ fn platform_twist<S: Real>(model: &Model<S>, order: &PivotOrder, m: &mut Matrice
 }
 
 /// A_r, J_t and the biases in the independent components, (7.62), (7.88), (7.162), (7.182).
-fn reduce<S: Real>(model: &Model<S>, norms: impl Iterator<Item = Norm>, m: &mut Matrices<S>) {
+fn reduce<S: Real>(model: &Model<S>, blocks: &[MatrixBlock], m: &mut Matrices<S>) {
     m.A.times_in(&m.Psi_t, &mut m.A_r);
     let independent = &model.topology().platform.independent;
-    for (i, norm) in norms.enumerate() {
-        let parts = independent.iter().enumerate().map(|(j, c)| (!c.is_angle(), m.A_r.at(i, j)));
-        let scale = unit(norm, parts);
-        for part in [&mut m.A, &mut m.B, &mut m.A_r] {
-            (0..part.cols).for_each(|j| *part.at_mut(i, j) *= scale);
+    let mut first = 0;
+    for block in blocks {
+        if block.active > 1 {
+            orthonormal(model, first..first + block.active, m);
+        } else if block.active == 1 {
+            let parts = independent.iter().enumerate().map(|(j, c)| (!c.is_angle(), m.A_r.at(first, j)));
+            let scale = unit(block.norms[0], parts);
+            scale_row(m, first, scale);
         }
-        m.b_prime[i] *= scale;
+        first += block.active;
     }
     m.Phi_x.times_in(&m.Psi_t, &mut m.J_t);
     let dot = |M: &Dense<S>, i: usize| (0..6).fold(S::zero(), |sum, k| sum + M.at(i, k) * m.Psi_t_dot_t_r[k]);
@@ -253,6 +263,44 @@ fn reduce<S: Real>(model: &Model<S>, norms: impl Iterator<Item = Norm>, m: &mut 
     }
     for i in 0..m.d_c.len() {
         m.d_c[i] = dot(&m.Phi_x, i) + m.beta[i];
+    }
+}
+
+fn scale_row<S: Real>(m: &mut Matrices<S>, i: usize, scale: S) {
+    for part in [&mut m.A, &mut m.B, &mut m.A_r] {
+        (0..part.cols).for_each(|j| *part.at_mut(i, j) *= scale);
+    }
+    m.b_prime[i] *= scale;
+}
+
+/// Rows of legs with several drives, made orthonormal over A_r and B together, lengths scaled. Any choice of such rows is as
+/// good as another, and a row of A_r can vanish where the platform moves with the drives locked: made a unit wrench by itself
+/// it would hide that. Signs of determinants stay.
+fn orthonormal<S: Real>(model: &Model<S>, rows: std::ops::Range<usize>, m: &mut Matrices<S>) {
+    let topology = model.topology();
+    let per_angle = S::lit(1.0 / model.length());
+    let size = |slides: bool| if slides { S::one() } else { per_angle };
+    let both = |m: &Matrices<S>, i: usize| -> Vec<S> {
+        let platform =
+            topology.platform.independent.iter().enumerate().map(|(j, c)| m.A_r.at(i, j) * size(!c.is_angle()));
+        let drives = topology.active.iter().enumerate().map(|(j, c)| m.B.at(i, j) * size(topology.coords[*c].slides));
+        platform.chain(drives).collect()
+    };
+    let dot = |a: &[S], b: &[S]| a.iter().zip(b).fold(S::zero(), |sum, (x, y)| sum + *x * *y);
+    for i in rows.clone() {
+        for k in rows.start..i {
+            let along = dot(&both(m, i), &both(m, k));
+            for part in [&mut m.A, &mut m.B, &mut m.A_r] {
+                for j in 0..part.cols {
+                    let x = part.at(k, j);
+                    *part.at_mut(i, j) -= along * x;
+                }
+            }
+            let b = m.b_prime[k];
+            m.b_prime[i] -= along * b;
+        }
+        let own = both(m, i);
+        scale_row(m, i, dot(&own, &own).sqrt().recip());
     }
 }
 
@@ -477,8 +525,7 @@ pub fn by_other_rows(model: &Model<f64>, plan: &MatrixPlan, order: &PivotOrder, 
         (0..6).for_each(|j| *m.stack.at_mut(i, j) = m.W_c.at(i, j));
     }
     platform_twist(model, order, m);
-    let norms = plan.blocks.iter().flat_map(|b| &b.norms[..b.active]);
-    reduce(model, norms.copied(), m);
+    reduce(model, &plan.blocks, m);
 }
 
 pub(crate) fn coords_of<S: Real>(model: &Model<S>, legs: &[LegId]) -> Vec<CoordId> {
@@ -602,8 +649,9 @@ fn actuation_norms(model: &Model<f64>, plan: &mut MatrixPlan, pos: &Positions<f6
                 let parts = independent.iter().enumerate().filter(|(_, c)| c.is_angle() == angles);
                 parts.map(|(j, _)| m.A_r.at(row, j).powi(2)).sum::<f64>().sqrt()
             };
+            // Several drives: rows are orthonormal, see `orthonormal`.
             *norm = match size(false) > 1e-6 * size(true) / length {
-                _ if mixed => Norm::Both(length),
+                _ if mixed || block.active > 1 => Norm::Both(length),
                 true => Norm::Force,
                 false => Norm::Moment,
             };

@@ -13,7 +13,7 @@ use super::modes::WorkingMode;
 use super::newton;
 use super::positions::{Frames, Positions, pose_bodies};
 use crate::linalg::small::Dense;
-use crate::model::{BodyId, Id, Leg, LegId, LegPivots, Model, Node, PerBody, PerCoord, PerLeg};
+use crate::model::{BodyId, CoordId, CoordKind, Id, Leg, LegId, LegPivots, Model, Node, PerBody, PerCoord, PerLeg};
 use crate::scalar::{Lanes, Real, all_nonneg, lane};
 use crate::spatial::{Accel, Pose, Twist, Vec3, vec3};
 use std::ops::Range;
@@ -292,7 +292,10 @@ fn move_carefully(model: &Model<f64>, pos: &mut Positions<f64>, motion: &mut Mot
         let planned = &topology.plan.pivots_of_leg[id];
         let singular = |kind| Err(SolveError::Singular { leg: Some(topology.legs[id].name.clone()), kind });
         let small = newton::smallest_pivot(model, id, own, pos) < SINGULAR;
-        if own.passive < planned.passive {
+        // An order that legs share may have been made for one with more passive joints.
+        let passive = |c: &CoordId| topology.coords[*c].kind == CoordKind::Passive;
+        let passive = topology.legs[id].coords.iter().filter(passive).count().min(planned.passive);
+        if own.passive < passive {
             return singular(Kind::Lpjts);
         }
         if own.cols.len() < planned.cols.len() || small {

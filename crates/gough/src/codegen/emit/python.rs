@@ -134,7 +134,7 @@ fn test(unit: &Unit<'_>) -> String {
     for (g, group) in unit.outputs.iter().enumerate() {
         let _ = write!(
             out,
-            "    wanted_{0} = np.array(\n        [\n{1}        ]\n    )\n    np.testing.assert_allclose(found_{0}, wanted_{0}, rtol=1e-10, atol=1e-10)\n",
+            "    wanted_{0} = np.array(\n        [\n{1}        ]\n    )\n    np.testing.assert_allclose(found_{0}, wanted_{0}, rtol=1e-9, atol=1e-9)\n",
             group.name,
             rows(&unit.outputs, g, 1)
         );
@@ -142,6 +142,6 @@ fn test(unit: &Unit<'_>) -> String {
     let one: Vec<String> = unit.inputs.iter().map(|g| format!("{}[0]", g.name)).collect();
     let _ = writeln!(out, "    one = {name}({})", one.join(", "));
     let first = if unit.outputs.len() == 1 { "one" } else { "one[0]" };
-    let _ = writeln!(out, "    np.testing.assert_allclose({first}, {}[0], rtol=1e-10, atol=1e-10)", found[0]);
+    let _ = writeln!(out, "    np.testing.assert_allclose({first}, {}[0], rtol=1e-9, atol=1e-9)", found[0]);
     out + "\n\nif __name__ == \"__main__\":\n    test_states()\n    print(\"ok\")\n"
 }

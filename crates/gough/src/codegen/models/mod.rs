@@ -110,6 +110,7 @@ impl<'a> Subject<'a> {
         symbolic: Vec<usize>,
         friction: bool,
         solve: Solve,
+        kind: ModelKind,
     ) -> Result<Self, CodegenError> {
         let model = robot.model();
         let plan = &model.topology().plan;
@@ -139,7 +140,10 @@ impl<'a> Subject<'a> {
             matrices: None,
             platform_matrices: None,
         };
-        subject.plan_drives().then_some(()).ok_or(CodegenError::Singular)?;
+        // Only efforts need drives that hold the platform.
+        if !subject.plan_drives() && kind == ModelKind::Idm {
+            return Err(CodegenError::Singular);
+        }
         Ok(subject)
     }
 
@@ -175,16 +179,20 @@ impl<'a> Subject<'a> {
             scale_rows(model, &mut C);
             C
         });
-        let matrices: Vec<Dense<f64>> = columns.collect();
-        if matrices[0].rows != matrices[0].cols {
-            return true;
-        }
-        if !matrices.iter().flat_map(|C| &C.data).all(|x| x.abs() < LARGE) {
+        let mut matrices: Vec<Dense<f64>> = columns.collect();
+        if self.balance.unit.is_some() && !matrices.iter().flat_map(|C| &C.data).all(|x| x.abs() < LARGE) {
             return false;
         }
+        if self.balance.unit.is_none() {
+            matrices.iter_mut().for_each(unit_columns);
+        }
         let (order, smallest) = sparse_order(matrices);
-        (self.order, self.smallest_pivots[1]) = (order, smallest);
-        self.order.cols.len() == model.topology().active.len() && smallest > SMALL
+        let n = model.topology().platform.independent.len();
+        let holds = order.rows.len() == n && smallest > SMALL;
+        if n == model.topology().active.len() {
+            (self.order, self.smallest_pivots[1]) = (order, smallest);
+        }
+        holds
     }
 
     /// Other ways to balance the platform that its freedoms allow: moments about a foot of a leg, a component of the drives'
@@ -452,6 +460,16 @@ fn scale_rows(model: &Model<f64>, C: &mut Dense<f64>) {
     }
 }
 
+/// Columns of length one.
+fn unit_columns(C: &mut Dense<f64>) {
+    for j in 0..C.cols {
+        let length = (0..C.rows).map(|i| C.at(i, j).powi(2)).sum::<f64>().sqrt();
+        if length > 0.0 {
+            (0..C.rows).for_each(|i| *C.at_mut(i, j) /= length);
+        }
+    }
+}
+
 /// Postures of a mode around home that the plans are made for.
 fn postures(robot: &Robot, mode: &WorkingMode) -> Result<Vec<Positions<f64>>, CodegenError> {
     let model = robot.model();
@@ -500,8 +518,8 @@ fn solve<S: Real>(A: &Dense<S>, order: &PivotOrder, b: &[S]) -> Vec<S> {
     x
 }
 
-/// States around home that generated code is tried on.
-pub(super) fn states(subject: &Subject<'_>, inputs: &[Group]) -> Vec<Vec<f64>> {
+/// States around home that generated code is tried on: the inputs, and the pose they are of.
+pub(super) fn states(subject: &Subject<'_>, inputs: &[Group]) -> Vec<(Vec<f64>, Pose<f64>)> {
     let robot = subject.robot;
     let near = postures(robot, &subject.mode).unwrap_or_default();
     let parameters = &robot.model().numbers().parameters;
@@ -518,7 +536,7 @@ pub(super) fn states(subject: &Subject<'_>, inputs: &[Group]) -> Vec<Vec<f64>> {
                 _ => x.extend((0..group.entries.len()).map(some)),
             }
         }
-        x
+        (x, pos.X_WE)
     };
     near.iter().take(5).enumerate().map(state).collect()
 }

@@ -16,6 +16,8 @@ const SINGULAR: f64 = 1e-11;
 const UNSURE: f64 = 1e-11;
 /// Eigenvalues below this fraction of the largest `K_ii / M_ii` are zero.
 const ZERO: f64 = 1e-12;
+/// Pivots of K below this fraction of their diagonal are rounding: K lacks rank.
+const RANK: f64 = 1e-14;
 /// Relative error of an eigenvalue that is accepted.
 const CONVERGED: f64 = 1e-12;
 /// Neighbours closer than this are one cluster, which is wanted as a whole.
@@ -61,6 +63,8 @@ struct Memory {
     values: Vec<f64>,
     /// Full matrices: vectors, row by row.
     vectors: Vec<f64>,
+    /// Whether K lacks rank; known once it was asked for.
+    lacks: Option<bool>,
     /// How many of the lowest must converge.
     wanted: usize,
     /// Rounds since the block was started or grown.
@@ -99,6 +103,7 @@ impl ArrowSolver {
             full: false,
             values: Vec::with_capacity(c.size()),
             vectors: Vec::new(),
+            lacks: None,
             wanted: 0,
             rounds: 0,
         };
@@ -120,7 +125,7 @@ impl ArrowSolver {
         for c in 0..plan.components.len() {
             self.solve_full(plan, c, want).map_err(|e| name_cause(plan, k, m, e))?;
         }
-        self.collect(plan.modes());
+        self.collect(plan, plan.modes());
         self.write_vectors(plan, if want == Want::Vectors { self.found.len() } else { 0 });
         Ok(&self.modes)
     }
@@ -142,7 +147,7 @@ impl ArrowSolver {
             self.parts.iter_mut().for_each(|p| p.block.p = 0);
             return Err(name_cause(plan, k, m, e));
         }
-        self.collect(count);
+        self.collect(plan, count);
         self.write_vectors(plan, count);
         Ok(&self.modes)
     }
@@ -174,6 +179,7 @@ impl ArrowSolver {
             }
             part.largest = part.pencil.quotients(c).0;
             part.shift = 0.0;
+            part.lacks = None;
         }
         Ok(())
     }
@@ -214,14 +220,15 @@ impl ArrowSolver {
         }
     }
 
-    /// The eigenvalues known, ascending; the lowest `count` become modes.
-    fn collect(&mut self, count: usize) {
+    /// The eigenvalues known, ascending; the lowest `count` become modes. A small eigenvalue is that of a free motion only where
+    /// the stiffness lacks rank: beside a very short beam every other is small.
+    fn collect(&mut self, plan: &ArrowPlan, count: usize) {
         self.sort_found();
         self.modes.clear();
         for found in &self.found[..count] {
-            let part = &self.parts[found.component];
-            let zero = ZERO * part.largest.max(part.shift.abs());
-            let kind = if found.value.abs() <= zero {
+            let part = &mut self.parts[found.component];
+            let small = found.value.abs() <= ZERO * part.largest.max(part.shift.abs());
+            let kind = if small && part.lacks_stiffness(&plan.components[found.component]) {
                 ModeKind::Free
             } else if found.value > 0.0 {
                 ModeKind::Vibration
@@ -404,6 +411,17 @@ impl ArrowSolver {
 }
 
 impl Memory {
+    /// Whether K lacks rank, pivot by pivot against its diagonal. The factors are those of K afterwards.
+    fn lacks_stiffness(&mut self, c: &Component) -> bool {
+        if let Some(known) = self.lacks {
+            return known;
+        }
+        self.factor.of(c, &self.pencil, 1.0, 0.0);
+        let lacks = self.factor.indefinite(RANK).is_some();
+        self.lacks = Some(lacks);
+        lacks
+    }
+
     /// Takes the units out of μ.
     fn scale(&self) -> f64 {
         if self.largest > 0.0 { self.largest } else { 1.0 }

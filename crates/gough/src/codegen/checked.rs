@@ -1,0 +1,100 @@
+//! Generated code against the library: before code is given out it must agree with the general road at states around home,
+//! and the test that goes with it carries the library's numbers.
+
+use super::models::{Group, Subject, states};
+use super::{CodegenError, ModelKind};
+use crate::dynamics::{Conditions, Sign, direct_dynamics_under, inverse_dynamics_under};
+use crate::kinematics::jacobians::matrices_at;
+use crate::kinematics::{Posture, inverse};
+
+/// Largest difference between code and library, by the largest number, where the question is well posed.
+const AGREED: f64 = 1e-6;
+
+/// Differences that are rounding, for a test that a stranger runs.
+const EXACT: f64 = 1e-10;
+
+/// Inputs and the library's outputs at states around home; a refusal where the code says otherwise.
+pub(super) fn vectors(
+    subject: &Subject<'_>,
+    kind: ModelKind,
+    inputs: &[Group],
+    code: impl Fn(&[f64]) -> Vec<f64>,
+) -> Result<Vec<(Vec<f64>, Vec<f64>)>, CodegenError> {
+    let (mut list, mut poor) = (Vec::new(), Vec::new());
+    for (x, pose) in states(subject, inputs) {
+        let mut y = code(&x);
+        let Ok(posture) = inverse(subject.robot.model(), &pose, &subject.mode) else { continue };
+        let mut exact = true;
+        if kind != ModelKind::MassStiffness {
+            // Where the library refuses the code is not tried.
+            let Some((mut wanted, condition)) = answer(subject, kind, inputs, &x, &posture) else { continue };
+            if kind == ModelKind::Igm {
+                whole_turns(subject, &y, &mut wanted);
+            }
+            let by = difference(&y, &wanted);
+            if !(by <= AGREED * condition) {
+                return Err(CodegenError::Disagrees { by });
+            }
+            exact = y.iter().zip(&wanted).all(|(a, b)| (a - b).abs() <= EXACT * (1.0 + b.abs()));
+            y[..wanted.len()].copy_from_slice(&wanted);
+        }
+        if y.iter().all(|v| v.is_finite()) {
+            if exact { list.push((x, y)) } else { poor.push((x, y)) }
+        }
+    }
+    // States at which rounding grows make no good test, unless there are no others.
+    if list.is_empty() {
+        list = poor;
+    }
+    if list.is_empty() { Err(CodegenError::NotFinite) } else { Ok(list) }
+}
+
+/// Angles moved by whole turns to those that the code gives: ranges of joints do not bind it.
+fn whole_turns(subject: &Subject<'_>, found: &[f64], wanted: &mut [f64]) {
+    let topology = subject.robot.model().topology();
+    let coords = topology.active.iter().chain(&topology.passive);
+    for ((c, found), wanted) in coords.zip(found).zip(wanted) {
+        if !topology.coords[*c].slides {
+            *wanted = found + crate::spatial::orientation::wrap(*wanted - found);
+        }
+    }
+}
+
+fn difference(found: &[f64], wanted: &[f64]) -> f64 {
+    let scale = wanted.iter().fold(f64::MIN_POSITIVE, |most, x| most.max(x.abs()));
+    // A difference that is no number is beyond all others.
+    found.iter().zip(wanted).fold(0.0, |most, (a, b)| if (a - b).abs() <= most { most } else { (a - b).abs() }) / scale
+}
+
+/// The library's answer, and by how much rounding grows in it.
+fn answer(
+    subject: &Subject<'_>,
+    kind: ModelKind,
+    inputs: &[Group],
+    x: &[f64],
+    posture: &Posture,
+) -> Option<(Vec<f64>, f64)> {
+    let (model, topology) = (subject.robot.model(), subject.robot.model().topology());
+    let given = super::split(inputs, x);
+    let all = || topology.active.iter().chain(&topology.passive);
+    let conditions = Conditions { friction: subject.friction.then(Sign::default), ..Conditions::default() };
+    let moved = || inverse_dynamics_under(model, posture, &given.twist, &given.acceleration, &conditions).ok();
+    Some(match kind {
+        ModelKind::Igm => (all().map(|c| posture.joints(model, &[*c])[0]).collect(), 1.0),
+        ModelKind::Jacobian => (matrices_at(model, posture, None).ok()?.jacobians.J_inv?.data, 1.0),
+        ModelKind::Kinematics => {
+            let mut at = crate::kinematics::motion::Motion::new(model);
+            let mut pos = posture.positions().clone();
+            crate::kinematics::motion::move_bodies(model, &given.twist, &given.acceleration, &mut pos, &mut at).ok()?;
+            (all().map(|c| at.rates[*c]).chain(all().map(|c| at.accels[*c])).collect(), 1.0)
+        }
+        ModelKind::Idm => {
+            let found = moved()?;
+            (if subject.friction { found.efforts_with_friction } else { found.efforts }, found.condition)
+        }
+        ModelKind::Ddm => {
+            (direct_dynamics_under(model, posture, &given.twist, &given.efforts, &conditions).ok()?.0, 1e3)
+        }
+        ModelKind::MassStiffness => return None,
+    })
+}

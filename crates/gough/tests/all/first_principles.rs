@@ -1,0 +1,100 @@
+//! The library against dynamics from first principles ([`crate::plain`]) on every robot there is.
+use crate::common::{compile, random, random_pose, robot};
+use crate::plain::{Plain, Stand};
+use gough::Robot;
+use gough::dynamics::{direct_dynamics, inverse_dynamics};
+use gough::kinematics::{Posture, inverse};
+use rand::RngExt;
+
+/// Shipped robots and those of the tests.
+fn every_robot() -> Vec<Robot> {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/robots");
+    let mut files: Vec<_> = std::fs::read_dir(folder).unwrap().map(|f| f.unwrap().path()).collect();
+    files.sort();
+    let read = |path: &std::path::PathBuf| {
+        compile(path.file_stem().unwrap().to_str().unwrap(), &std::fs::read_to_string(path).unwrap())
+    };
+    gough::robots::names().map(robot).chain(files.iter().map(read)).collect()
+}
+
+/// Postures around home at which the loops close.
+fn postures(robot: &Robot, count: usize) -> Vec<Posture> {
+    let mut random = random(71);
+    let near = |_| inverse(robot.model(), &random_pose(robot, &mut random, 0.05, 0.1), robot.mode()).ok();
+    std::iter::once(robot.home().clone()).chain((0..4 * count).filter_map(near)).take(count).collect()
+}
+
+fn close(found: &[f64], wanted: &[f64], tolerance: f64, what: &str) {
+    assert_eq!(found.len(), wanted.len(), "{what}");
+    let scale = wanted.iter().fold(1e-3_f64, |m, x| m.max(x.abs()));
+    let worst = found.iter().zip(wanted).fold(0.0_f64, |m, (a, b)| m.max((a - b).abs()));
+    assert!(worst <= tolerance * scale, "{what}: {worst:e} of {scale:e}: {found:?} {wanted:?}");
+}
+
+/// Efforts, accelerations, energies, rates and ranks are those of the plain computation; where it finds that drives do not
+/// hold the platform the library refuses, and nowhere else.
+#[test]
+fn every_robot_agrees_with_first_principles() {
+    let (mut compared, mut refused) = (0, 0);
+    for robot in every_robot() {
+        let (model, name) = (robot.model(), robot.name());
+        let mut random = random(72);
+        let n = model.topology().platform.independent.len();
+        for posture in postures(&robot, 2) {
+            let mut any = || (0..n).map(|_| random.random_range(-1.0..1.0)).collect::<Vec<f64>>();
+            let (t, td) = (any(), any());
+            let plain = Plain::new(model.description(), &Stand::of(model, &posture));
+            assert!(plain.gap < 1e-8 * model.size().max(1.0), "{name}: open by {:e}", plain.gap);
+            let wanted = plain.inverse(&t, &td);
+            let least = wanted.pivots[1].min(wanted.pivots[2]);
+            match inverse_dynamics(model, &posture, &t, &td) {
+                Ok(found) => {
+                    assert!(least > 1e-8, "{name}: answered at a singular posture, {:?}", wanted.pivots);
+                    let tolerance = 1e-11 / least.min(wanted.pivots[0]).powi(2);
+                    close(&found.efforts, &wanted.efforts, tolerance, name);
+                    let energies = [found.kinetic_energy, found.kinetic_energy_rotors, found.potential_energy];
+                    close(&energies, &wanted.energies, tolerance, name);
+                    for (c, coord) in model.topology().coords.iter() {
+                        let rates = [found.motion.rates[c], found.motion.accels[c]];
+                        close(&rates, &wanted.rates[&coord.name], tolerance, name);
+                    }
+                    compared += 1;
+                    if model.topology().plan.given.is_empty() && wanted.inertia_pivot > 1e-6 {
+                        let other: Vec<f64> = wanted.efforts.iter().map(|x| 0.7 * x + 1.0).collect();
+                        let (found, _) = direct_dynamics(model, &posture, &t, &other).unwrap();
+                        close(&found, &plain.direct(&t, &other), tolerance / wanted.inertia_pivot, name);
+                    }
+                }
+                Err(e) => {
+                    assert!(wanted.pivots.iter().any(|p| *p < 1e-4), "{name}: {e}, {:?}", wanted.pivots);
+                    refused += 1;
+                }
+            }
+        }
+    }
+    println!("{compared} states compared, {refused} refused by both");
+    assert!(compared > 60 && refused < compared / 4, "{compared} compared, {refused} refused");
+}
+
+/// The laws on a few robots drawn at random; `cargo xtask fuzz robots` draws more.
+#[test]
+fn drawn_robots_obey_the_laws() {
+    obey(&[1, 2]);
+}
+
+/// Home stands at the `near` joints also where platform coordinates follow and a strut hangs from the platform.
+#[test]
+#[ignore = "the posture nearest to `near` is not yet found for such legs"]
+fn drawn_robots_stand_where_they_were_drawn() {
+    obey(&[3]);
+}
+
+fn obey(seeds: &[u64]) {
+    let mut tally = crate::laws::Tally::default();
+    for seed in seeds {
+        if let Err(broken) = crate::laws::check(*seed, 2, &mut tally) {
+            panic!("seed {seed} breaks `{}`: {}\n{}", broken.law, broken.what, broken.text);
+        }
+    }
+    assert!(2 * tally.built > tally.drawn, "{tally}");
+}

@@ -1,0 +1,49 @@
+//! Robots drawn at random, held against the laws of mechanics and a plain computation from first principles.
+
+#[path = "../../../crates/gough/tests/all/draw.rs"]
+mod draw;
+#[path = "../../../crates/gough/tests/all/laws.rs"]
+mod laws;
+#[path = "../../../crates/gough/tests/all/plain/mod.rs"]
+mod plain;
+
+use super::Session;
+use laws::{Broken, Tally};
+use std::collections::BTreeMap;
+
+/// States asked of each robot.
+const STATES: usize = 20;
+/// Failures told in full.
+const TOLD: usize = 20;
+
+pub fn run(session: &mut Session) -> Result<(), String> {
+    let mut tally = Tally::default();
+    let mut broken: BTreeMap<&str, Vec<(u64, String)>> = BTreeMap::new();
+    let mut seed = session.seed;
+    std::panic::set_hook(Box::new(|_| {}));
+    while session.goes_on() {
+        let sketch = draw::Sketch::draw(seed);
+        let text = sketch.write(&sketch.plainly());
+        let asked = session.watched(&text, || laws::check(seed, STATES, &mut tally));
+        let outcome = asked.unwrap_or_else(|| Err(Broken { law: "panic", what: sketch.words(), text: text.clone() }));
+        if let Err(Broken { law, what, text }) = outcome {
+            let list = broken.entry(law).or_default();
+            if list.len() < TOLD {
+                println!("seed {seed} breaks `{law}`: {what}");
+                let _ = session.keep(&text, law);
+            }
+            list.push((seed, what));
+        }
+        seed += 1;
+    }
+    let _ = std::panic::take_hook();
+    println!("{tally}");
+    let count: usize = broken.values().map(Vec::len).sum();
+    if count == 0 {
+        return Ok(());
+    }
+    let seeds = |list: &[(u64, String)]| list.iter().take(8).map(|(s, _)| s.to_string()).collect::<Vec<_>>().join(" ");
+    let lines: Vec<String> =
+        broken.iter().map(|(law, l)| format!("{law}: {} robots, seeds {}", l.len(), seeds(l))).collect();
+    Err(format!("{count} robots break a law; `--seed N` repeats one\n{}", lines.join("\n")))
+}
