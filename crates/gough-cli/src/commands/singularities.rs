@@ -10,13 +10,14 @@ use crate::states::{pose_json, pose_text};
 use clap::Args;
 use gough::Robot;
 use gough::analysis::grassmann::{Line, variety};
-use gough::analysis::loci::{Loci, What, trace_loci};
+use gough::analysis::loci::{Loci, What, trace_loci_while};
 use gough::analysis::singularity::{Along, Kind, Report, SINGULAR, Singularity, singularities};
-use gough::analysis::{Nearest, Region, nearest};
+use gough::analysis::{Region, Searched, nearest_while};
 use gough::kinematics::{Posture, WorkingMode, inverse_at_limit};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 #[derive(Args)]
 #[command(group = clap::ArgGroup::new("question").required(true).multiple(true))]
@@ -35,6 +36,9 @@ pub struct Arguments {
     /// To how many metres or radians curves are traced
     #[arg(long, value_name = "METRES", default_value = "1e-6", requires = "region")]
     accuracy: f64,
+    /// How long --refine (2 s) or --region (60 s) may search; the answer says what was not looked at
+    #[arg(long, value_name = "SECONDS")]
+    budget: Option<f64>,
     /// Draw the curves over the reachable workspace: FILE.svg or FILE.png
     #[arg(long, value_name = "FILE", requires = "region")]
     plot: Option<PathBuf>,
@@ -68,7 +72,7 @@ fn answer(robot: &Robot, arguments: &Arguments) -> Result<(), Failure> {
             let pose = ask::pose(robot.model(), text)?;
             let posture = inverse_at_limit(robot.model(), &pose, &mode, robot.home().pose())?;
             let home = ask::from_home(robot.model(), text)?;
-            at_posture(robot, &posture, arguments.refine, &home, &arguments.output)
+            at_posture(robot, &posture, &home, arguments)
         }
         (None, None) => Err(Failure::Usage("give --pose or --region".to_owned())),
     }
@@ -83,22 +87,37 @@ pub fn one_mode(robot: &Robot, text: Option<&str>) -> Result<WorkingMode, Failur
     }
 }
 
+/// Seconds that a search may take.
+fn budget(arguments: &Arguments, default: f64) -> Result<Duration, Failure> {
+    let seconds = arguments.budget.unwrap_or(default);
+    Duration::try_from_secs_f64(seconds).map_err(|_| Failure::Usage("--budget: give seconds, 0 or more".to_owned()))
+}
+
 fn at_posture(
     robot: &Robot,
     posture: &Posture,
-    refine: bool,
     home: &[(&'static str, f64)],
-    output: &Output,
+    arguments: &Arguments,
 ) -> Result<(), Failure> {
+    let (refine, output) = (arguments.refine, &arguments.output);
+    let end = Instant::now() + budget(arguments, 2.0)?;
     let report = singularities(robot.model(), posture);
-    let found: Vec<Option<Nearest>> = report
-        .list
-        .iter()
-        .map(|s| {
-            let asked = refine && !s.singular && s.distance.is_finite() && s.kind != Kind::Type3;
-            if asked { nearest(robot.model(), posture, s) } else { None }
-        })
-        .collect();
+    // Type 1 and 2 are searched also where the first order says that they are far.
+    let near = |s: &Singularity| s.distance.is_finite() || matches!(s.kind, Kind::Type1 | Kind::Type2);
+    let asked = |s: &Singularity| refine && !s.singular && s.kind != Kind::Type3 && near(s);
+    let mut waiting = report.list.iter().filter(|s| asked(s)).count();
+    let mut found: Vec<Option<Searched>> = Vec::new();
+    for s in &report.list {
+        if !asked(s) {
+            found.push(None);
+            continue;
+        }
+        // What is left is shared by the kinds that wait.
+        let now = Instant::now();
+        let until = now + end.saturating_duration_since(now) / u32::try_from(waiting).unwrap_or(1);
+        waiting -= 1;
+        found.push(Some(nearest_while(robot.model(), posture, s, &|| Instant::now() < until)));
+    }
     let told = || {
         let mut answer = posture_json(robot, posture, &report, &found, refine);
         ask::add_home(home, &mut answer);
@@ -127,9 +146,9 @@ fn along_json(along: &Along) -> (&'static str, Value) {
     }
 }
 
-fn posture_json(robot: &Robot, posture: &Posture, report: &Report, found: &[Option<Nearest>], refine: bool) -> Value {
+fn posture_json(robot: &Robot, posture: &Posture, report: &Report, found: &[Option<Searched>], refine: bool) -> Value {
     let t = robot.model().topology();
-    let one = |(s, near): (&Singularity, &Option<Nearest>)| {
+    let one = |(s, searched): (&Singularity, &Option<Searched>)| {
         let mut entry = json!({
             "kind": s.kind.word(),
             "leg": s.leg,
@@ -140,9 +159,13 @@ fn posture_json(robot: &Robot, posture: &Posture, report: &Report, found: &[Opti
         let (key, value) = along_json(&s.along);
         entry[key] = value;
         if refine {
-            entry["nearest"] = near.as_ref().map_or(Value::Null, |n| {
+            let near = searched.as_ref().and_then(|s| s.nearest.as_ref());
+            entry["nearest"] = near.map_or(Value::Null, |n| {
                 json!({ "pose": pose_json(robot.model(), n.posture.pose()), "distance": n.distance, "sigma": n.singularity.sigma })
             });
+            entry["searched"] = searched
+                .as_ref()
+                .map_or(Value::Null, |s| json!({ "finished": s.finished, "starts": s.starts.0, "of": s.starts.1 }));
         }
         entry
     };
@@ -189,7 +212,7 @@ fn meaning(kind: Kind) -> &'static str {
     }
 }
 
-fn posture_text(robot: &Robot, posture: &Posture, report: &Report, found: &[Option<Nearest>], refine: bool) -> String {
+fn posture_text(robot: &Robot, posture: &Posture, report: &Report, found: &[Option<Searched>], refine: bool) -> String {
     let model = robot.model();
     let t = model.topology();
     let mut out = format!("{} at {}\n", t.name, pose_text(model, posture.pose()));
@@ -209,9 +232,10 @@ fn posture_text(robot: &Robot, posture: &Posture, report: &Report, found: &[Opti
     }
     let head = if refine { "  nearest (m)" } else { "" };
     let _ = writeln!(out, "\n{:<11} {:<5} {:>11} {:>13}{head}  along", "kind", "leg", "sigma", "distance (m)");
-    for (s, near) in report.list.iter().zip(found) {
+    let near = |searched: &Option<Searched>| searched.as_ref().and_then(|s| s.nearest.clone());
+    for (s, searched) in report.list.iter().zip(found) {
         let distance = if s.distance.is_finite() { format!("{:.6}", s.distance) } else { "-".to_owned() };
-        let exact = match (refine, near) {
+        let exact = match (refine, near(searched)) {
             (true, Some(n)) => format!("  {:>11.6}", n.distance),
             (true, None) => format!("  {:>11}", if s.singular { "0" } else { "-" }),
             _ => String::new(),
@@ -225,10 +249,17 @@ fn posture_text(robot: &Robot, posture: &Posture, report: &Report, found: &[Opti
             along_text(s)
         );
     }
-    for (s, near) in report.list.iter().zip(found) {
-        if let Some(n) = near {
-            let leg = s.leg.as_ref().map_or_else(String::new, |l| format!(" of leg {l}"));
+    for (s, searched) in report.list.iter().zip(found) {
+        let leg = s.leg.as_ref().map_or_else(String::new, |l| format!(" of leg {l}"));
+        if let Some(n) = near(searched) {
             let _ = writeln!(out, "nearest {}{leg}: {}", s.kind.title(), pose_text(model, n.posture.pose()));
+        }
+        if let Some(Searched { finished: false, starts: (done, of), .. }) = searched {
+            let title = s.kind.title();
+            let _ = writeln!(
+                out,
+                "{title}{leg}: searched from {done} of {of} poses, then the time was up (--budget SECONDS)"
+            );
         }
     }
     if !report.undefined.is_empty() {
@@ -248,7 +279,8 @@ fn loci(robot: &Robot, mode: &WorkingMode, region: &Region, arguments: &Argument
     if !(arguments.accuracy > 1e-12 && arguments.accuracy < 1.0) {
         return Err(Failure::Usage("--accuracy: give metres between 1e-12 and 1".to_owned()));
     }
-    let found = trace_loci(robot.model(), mode, region, arguments.accuracy);
+    let end = Instant::now() + budget(arguments, 60.0)?;
+    let found = trace_loci_while(robot.model(), mode, region, arguments.accuracy, &|| Instant::now() < end);
     let mut files = Files::default();
     if let Some(path) = &arguments.plot {
         let picture = plot::draw(&picture(robot, mode, region, &found), path);
@@ -295,6 +327,8 @@ fn loci_json(robot: &Robot, mode: &WorkingMode, region: &Region, found: &Loci) -
         "curves": found.curves.iter().map(curve).collect::<Vec<_>>(),
         "aspects": found.areas.iter().map(|a| json!({ "area": a })).collect::<Vec<_>>(),
         "reachable_area": found.areas.iter().sum::<f64>(),
+        "complete": found.left == 0,
+        "left": found.left,
     })
 }
 
@@ -333,6 +367,13 @@ fn loci_text(robot: &Robot, mode: &WorkingMode, region: &Region, found: &Loci, a
     }
     if n > shown {
         let _ = writeln!(out, "  and {} smaller", n - shown);
+    }
+    if found.left > 0 {
+        let _ = writeln!(
+            out,
+            "\nthe time was up: {} nodes, cells or pieces of curves were not looked at; --budget SECONDS gives more",
+            found.left
+        );
     }
     if arguments.plot.is_none() {
         out.push_str("\n--plot FILE.svg draws them; --json gives the points\n");

@@ -109,7 +109,7 @@ fn aligned_distal_links_are_type_2() {
 
 #[test]
 fn refined_distances_are_those_of_the_circles() {
-    let answer = json(&["singularities", "five-bar", "--pose", "x=0,y=0.2", "--refine", "--json"]);
+    let answer = json(&["singularities", "five-bar", "--pose", "x=0,y=0.2", "--refine", "--budget", "60", "--json"]);
     let outward = STRETCHED - 0.14_f64.hypot(0.2);
     for s in of_kind(&answer, "type1") {
         let near = &s["nearest"];
@@ -120,7 +120,7 @@ fn refined_distances_are_those_of_the_circles() {
         assert!((r - STRETCHED).abs() < 1e-6, "{s:#}");
     }
     assert!(of_kind(&answer, "type2")[0]["nearest"]["distance"].is_number());
-    let (out, _, _) = run(&["singularities", "five-bar", "--pose", "x=0,y=0.2", "--refine"]);
+    let (out, _, _) = run(&["singularities", "five-bar", "--pose", "x=0,y=0.2", "--refine", "--budget", "60"]);
     assert!(out.contains("nearest (m)") && out.contains("nearest Type 1 of leg 1: x = "), "{out}");
 }
 
@@ -496,4 +496,18 @@ fn failures_name_their_robot() {
         let (answer, status) = document(&[arguments, &["--json"]].concat());
         assert!(status > 0 && answer["robot"] == "five-bar", "{arguments:?}: {answer}");
     }
+}
+
+/// A search that is given no time says so, and ends with what it knows.
+#[test]
+fn searches_keep_their_budget_and_say_what_is_left() {
+    let answer = json(&["singularities", "five-bar", "--pose", "x=0,y=0.2", "--refine", "--budget", "0", "--json"]);
+    assert_eq!(of_kind(&answer, "type2")[0]["searched"]["finished"], false);
+    let region = ["singularities", "five-bar", "--region", "x=-0.3:0.3:5,y=-0.41:0.41:5", "--budget", "0", "--json"];
+    let (out, _, _) = run(&region);
+    let answer: Value = serde_json::from_str(&out).unwrap();
+    assert_eq!(answer["complete"], false);
+    assert!(answer["left"].as_u64().unwrap() > 0);
+    let (_, err, status) = run(&["singularities", "five-bar", "--pose", "x=0,y=0.2", "--refine", "--budget=-1"]);
+    assert!(status == 2 && err.contains("budget"), "{err}");
 }

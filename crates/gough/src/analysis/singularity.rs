@@ -18,7 +18,7 @@ use crate::spatial::{Mat3, Rotation, Twist, Wrench};
 pub use crate::kinematics::{Kind, SINGULAR};
 
 /// A first-order distance of more than this many sizes of the robot is none: no workspace is so large.
-const FAR: f64 = 3.0;
+const FAR: f64 = 5.0;
 
 /// What a singularity sets free or takes away. Motions have length one, angular velocities counted at the length scale.
 #[derive(Clone, PartialEq, Debug)]

@@ -255,6 +255,11 @@ pub enum CodegenError {
         /// Their names.
         joints: Vec<String>,
     },
+    /// A closure that slides: legs are written for closures that join two points.
+    SlidingClosure {
+        /// Its name.
+        closure: String,
+    },
     /// The drives do not hold the platform around home.
     Singular,
     /// The home pose has no posture in the working mode.
@@ -296,6 +301,7 @@ impl CodegenError {
         match self {
             Self::NoClosedForm => "no-closed-form",
             Self::OpenJoints { .. } => "open-joints",
+            Self::SlidingClosure { .. } => "sliding-closure",
             Self::Singular => "type2",
             Self::Home(e) => e.kind(),
             Self::Elastic(e) => e.kind(),
@@ -345,6 +351,11 @@ impl fmt::Display for CodegenError {
             Self::NothingFlexible => f.write_str(
                 "nothing of this robot has stiffness: give bodies `beam` or `modal`, or joints or drives a `stiffness`; \
                  the rigid robot has the models `idm` and `ddm`",
+            ),
+            Self::SlidingClosure { closure } => write!(
+                f,
+                "closure {closure} slides, and code is written for closures that join two points: make the slide the joint of a \
+                 body and close the loop by another joint; model `igm` is written all the same"
             ),
             Self::Disagrees { by } => write!(
                 f,

@@ -13,7 +13,7 @@ use mass_stiffness::Matrices;
 pub(super) use mass_stiffness::coordinates;
 
 use super::legs::{Columns, Inertias, Legs, PlatformMotion};
-use super::plan::{LegsPlan, sparse_order};
+use super::plan::{LegsPlan, joins_points, sparse_order};
 use super::regroup::{Regrouping, cleaned};
 use super::sight::Alike;
 use super::{CodegenError, ModelKind, Solve};
@@ -121,6 +121,11 @@ impl<'a> Subject<'a> {
         if !plan.given.is_empty() {
             let names = plan.given.iter().map(|c| format!("q{}", model.topology().coords[*c].name)).collect();
             return Err(CodegenError::OpenJoints { joints: names });
+        }
+        let slides = |c: &&crate::model::Closure| !joins_points(c.joint);
+        let moves = !matches!(kind, ModelKind::Igm | ModelKind::MassStiffness);
+        if let Some(closure) = model.topology().closures.values().find(slides).filter(|_| moves) {
+            return Err(CodegenError::SlidingClosure { closure: closure.name.clone() });
         }
         let postures = postures(robot, mode)?;
         let legs = LegsPlan::new(model, &postures);
