@@ -3,6 +3,8 @@
 //! A number that is known stays a number; everything else is a node of a graph in which equal nodes are one
 //! node. Operations with 0 and 1 and between known numbers vanish as they are written. Nothing else is
 //! simplified here: that is the work of the code generator.
+//!
+//! Operations are never inlined: a kernel on symbols is written down once, and its machine code should be a list of calls.
 
 use super::Real;
 use num_traits::{One, Zero};
@@ -104,12 +106,14 @@ fn unary(a: Expr, on_number: impl Fn(f64) -> f64, op: impl Fn(Arg) -> Op) -> Exp
 
 impl Neg for Expr {
     type Output = Self;
+    #[inline(never)]
     fn neg(self) -> Self {
         unary(self, |x| -x, Op::Neg)
     }
 }
 impl Add for Expr {
     type Output = Self;
+    #[inline(never)]
     fn add(self, b: Self) -> Self {
         match (self, b) {
             (Expr::Num(x), Expr::Num(y)) => Expr::Num(x + y),
@@ -123,6 +127,7 @@ impl Add for Expr {
 }
 impl Sub for Expr {
     type Output = Self;
+    #[inline(never)]
     fn sub(self, b: Self) -> Self {
         match (self, b) {
             (Expr::Num(x), Expr::Num(y)) => Expr::Num(x - y),
@@ -135,6 +140,7 @@ impl Sub for Expr {
 }
 impl Mul for Expr {
     type Output = Self;
+    #[inline(never)]
     fn mul(self, b: Self) -> Self {
         match (self, b) {
             (Expr::Num(x), Expr::Num(y)) => Expr::Num(x * y),
@@ -150,6 +156,7 @@ impl Mul for Expr {
 }
 impl Div for Expr {
     type Output = Self;
+    #[inline(never)]
     fn div(self, b: Self) -> Self {
         match (self, b) {
             (Expr::Num(x), Expr::Num(y)) => Expr::Num(x / y),
@@ -198,24 +205,30 @@ impl Real for Expr {
     fn lit(x: f64) -> Self {
         Expr::Num(x)
     }
+    #[inline(never)]
     fn sqrt(self) -> Self {
         unary(self, f64::sqrt, Op::Sqrt)
     }
+    #[inline(never)]
     fn sin_cos(self) -> (Self, Self) {
         (unary(self, f64::sin, Op::Sin), unary(self, f64::cos, Op::Cos))
     }
+    #[inline(never)]
     fn atan2(self, x: Self) -> Self {
         match (self, x) {
             (Expr::Num(y), Expr::Num(x)) => Expr::Num(y.atan2(x)),
             _ => node(Op::Atan2(self.into(), x.into())),
         }
     }
+    #[inline(never)]
     fn exp(self) -> Self {
         unary(self, f64::exp, Op::Exp)
     }
+    #[inline(never)]
     fn sign(self) -> Self {
         unary(self, Real::sign, Op::Sign)
     }
+    #[inline(never)]
     fn where_nonneg(self, a: Self, b: Self) -> Self {
         match self {
             Expr::Num(x) if x >= 0.0 => a,
@@ -224,6 +237,7 @@ impl Real for Expr {
             Expr::Node(_) => node(Op::Select(self.into(), a.into(), b.into())),
         }
     }
+    #[inline(never)]
     fn exact_sin_cos(self) -> (Self, Self) {
         match self {
             Expr::Num(x) => {
