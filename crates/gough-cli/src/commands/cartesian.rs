@@ -151,7 +151,7 @@ fn document(
     let t = robot.model().topology();
     let mut value = serde_json::to_value(report).unwrap_or_default();
     value["robot"] = json!(t.name);
-    value["pose"] = pose_json(posture.pose());
+    value["pose"] = pose_json(robot.model(), posture.pose());
     value["working_mode"] = json!(posture.mode().name(t));
     if !sensitivities.is_empty() {
         let one = |s: &Sensitivity| {

@@ -67,8 +67,7 @@ pub fn answer(
 ) -> Result<(), Failure> {
     let model = robot.model();
     check_open(model.topology(), given)?;
-    let home = robot.home().pose();
-    let named = |mode: &WorkingMode, e| named_end_of_reach(model, mode, pose, home, e);
+    let named = |mode: &WorkingMode, e| named_end_of_reach(model, mode, pose, robot.home().pose(), e);
     let one = |mode: &WorkingMode| inverse_given(model, pose, mode, given).map_err(|e| in_mode(robot, named(mode, e)));
     let postures = match modes {
         Some(Modes::All) => working_modes_given(model, pose, given)?,

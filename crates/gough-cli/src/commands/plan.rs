@@ -412,7 +412,7 @@ fn write_table(robot: &Robot, made: &Made, step: Option<f64>, file: &Path) -> Re
     for (before, after) in [("q", ""), ("q", "d"), ("q", "dd"), ("tau_", ""), ("tau_", "_without_friction")] {
         heads.extend(names.iter().map(|n| format!("{before}{n}{after}")));
     }
-    let to = Output { json: false, output: Some(file.to_path_buf()), degrees: false };
+    let to = Output { json: false, output: Some(file.to_path_buf()) };
     let mut pieces: Pieces = to.pieces()?;
     let heads: Vec<String> = heads.iter().map(|h| csv_cell(h)).collect();
     pieces.write(&(heads.join(",") + "\n"))?;

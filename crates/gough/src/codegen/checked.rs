@@ -95,6 +95,6 @@ fn answer(
         ModelKind::Ddm => {
             (direct_dynamics_under(model, posture, &given.twist, &given.efforts, &conditions).ok()?.0, 1e3)
         }
-        ModelKind::MassStiffness => return None,
+        ModelKind::MassStiffness | ModelKind::CartesianFrequencies => return None,
     })
 }

@@ -213,7 +213,7 @@ impl<'a> LegDriven<'a> {
             f(&unit).f.iter().enumerate().for_each(|(i, x)| M[i][k] = x - rest[i]);
         }
         let given: Vec<f64> = A.iter().zip(&rest).map(|(row, c)| dot(row, efforts) - c).collect();
-        solved(&M, &given, 1e-14).ok_or(SolveError::NoInertia)
+        solved(&M, &given, 1e-14).ok_or(SolveError::NoInertia { motion: None })
     }
 
     /// A function of the leg's posture that changes its sign at its singularities: the determinant of `A`.

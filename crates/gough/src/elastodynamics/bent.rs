@@ -8,7 +8,7 @@ use crate::description::{
     Placement, RodPair, Side, half_side,
 };
 use crate::kinematics::Positions;
-use crate::model::{BodyId, CoordId, Model};
+use crate::model::{BodyId, CoordId, Findings, Model};
 use crate::scalar::Real;
 use crate::spatial::Pose;
 use std::ops::Add as _;
@@ -43,10 +43,10 @@ impl BentRobot {
         }
         let t = model.topology();
         let driven: Vec<String> = t.active.iter().map(|c| t.coords[*c].name.clone()).collect();
-        let bent = Model::new(with_rods(description, &driven), None).ok()?;
+        let bent = Model::draft(with_rods(description, &driven), None).ok()?;
         let idle: Vec<CoordId> = t.coords.ids().filter(|c| t.is_held(*c)).collect();
         let idle: Vec<CoordId> = idle.iter().filter_map(|c| bent.topology().coord(&t.coords[*c].name)).collect();
-        let bent = if idle.is_empty() { bent } else { bent.replanned(&idle, &[]) };
+        let bent = if idle.is_empty() { bent } else { bent.replanned(&Findings { idle, ..Findings::default() }) };
         let bent = as_asked(model, bent.with_values(&model.numbers().parameters));
         let source = |name: &str| match split(name) {
             (plain, Some("-a" | "-b")) => t.body(&format!("{plain}.bar")).map_or(Source::Fixed, Source::Turned),

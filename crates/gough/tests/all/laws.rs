@@ -241,13 +241,13 @@ impl Asked<'_> {
 
     fn pose_near_home(&mut self) -> Pose<f64> {
         let (robot, model) = (self.robot, self.robot.model());
-        let at = coordinates(robot.home().pose());
+        let at = coordinates(model, robot.home().pose());
         let mut change = |c: &Coordinate| {
             let spread = if c.is_angle() { 0.1 } else { 0.05 * model.size() };
             (*c, at[c.index()] + self.chance.between(-spread, spread))
         };
         let given: Vec<(Coordinate, f64)> = model.topology().platform.independent.iter().map(&mut change).collect();
-        pose_with(robot.home().pose(), &given)
+        pose_with(model, robot.home().pose(), &given)
     }
 
     /// The road without allocation and the one with everything; accelerations back from efforts.
@@ -259,7 +259,6 @@ impl Asked<'_> {
         }
         let tolerance = 1e-10 / state.pivot.powi(2);
         let mut memory = Dynamics::new(model);
-        memory.pos = posture.positions().clone();
         match memory.inverse(model, posture.pose(), posture.mode(), &state.t, &state.td, None) {
             Ok(fast) if differ(fast, &state.found.efforts, tolerance, 1e-6) => {
                 return Err(("roads", format!("fast {fast:?}, long {:?}", state.found.efforts)));

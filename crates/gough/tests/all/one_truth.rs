@@ -17,7 +17,7 @@ fn named(name: &str) -> Robot {
 }
 
 fn at(robot: &Robot, given: &[(Coordinate, f64)]) -> Posture {
-    let pose = pose_with(robot.home().pose(), given);
+    let pose = pose_with(robot.model(), robot.home().pose(), given);
     inverse(robot.model(), &pose, robot.mode()).unwrap_or_else(|e| panic!("{}: {e}", robot.name()))
 }
 
