@@ -65,7 +65,7 @@ pub struct GivenCompliance {
 #[derive(Clone, PartialEq, Debug)]
 pub enum Give {
     /// Along x, y, z and about x, y, z.
-    Diagonal([Formula; 6]),
+    Diagonal(Box<[Formula; 6]>),
     /// Row by row, motions and forces first, rotations and moments last.
     Matrix(Vec<Formula>),
     /// A cantilever along x that ends at the frame: sections of its root and its tip, material, length.
@@ -118,7 +118,7 @@ impl Reader<'_> {
             }
         });
         let [a, b, c, d, e, f] = entries;
-        Some(Give::Diagonal([a?, b?, c?, d?, e?, f?]))
+        Some(Give::Diagonal(Box::new([a?, b?, c?, d?, e?, f?])))
     }
 
     fn matrix(&mut self, t: &Table) -> Option<Give> {

@@ -54,7 +54,7 @@ pub struct RodBending {
 #[derive(Clone, Debug)]
 pub struct Cartesian<'m> {
     model: &'m Model<f64>,
-    pub(super) cartesian: CartesianModel<f64>,
+    pub(super) numbers: CartesianModel<f64>,
     pub(super) data: CartesianData<f64>,
     pub(super) pos: Positions<f64>,
 }
@@ -73,7 +73,7 @@ impl<'m> Cartesian<'m> {
         let cartesian = CartesianModel::new(model, &plan);
         let mut data = cartesian.data();
         assemble_cartesian(model, &cartesian, pos, &mut data);
-        Ok(Self { model, cartesian, data, pos: pos.clone() })
+        Ok(Self { model, numbers: cartesian, data, pos: pos.clone() })
     }
 
     /// The model.
@@ -83,7 +83,7 @@ impl<'m> Cartesian<'m> {
 
     /// What was decided once.
     pub fn plan(&self) -> &Arc<CartesianPlan> {
-        self.cartesian.plan()
+        self.numbers.plan()
     }
 
     /// Matrices of the posture taken.
@@ -115,7 +115,7 @@ impl<'m> Cartesian<'m> {
     }
 
     fn renew(&mut self) -> Result<(), ElasticError> {
-        assemble_cartesian(self.model, &self.cartesian, &self.pos, &mut self.data);
+        assemble_cartesian(self.model, &self.numbers, &self.pos, &mut self.data);
         let poor = |p: &f64| !(p.abs() > POOR_PIVOT);
         if self.data.limbs.iter().any(|l| l.pivots.iter().any(poor)) || !self.is_finite() {
             *self = Self::planned_at(self.model, &self.pos.clone(), self.plan().choices)?;
@@ -186,7 +186,7 @@ impl<'m> Cartesian<'m> {
 
     /// Twice the elastic energy in every spring and part of a limb for a motion of the platform.
     fn energies(&self, limb: usize, x: &Row<f64>) -> Vec<(String, &'static str, f64)> {
-        let (plan, numbers, data) = (&self.plan().limbs[limb], &self.cartesian.limbs[limb], &self.data.limbs[limb]);
+        let (plan, numbers, data) = (&self.plan().limbs[limb], &self.numbers.limbs[limb], &self.data.limbs[limb]);
         let (r, free) = (plan.elastic_rows(), plan.counts[0]);
         let force: Vec<f64> =
             (0..r).map(|i| if plan.soft.contains(&i) { product(&data.forces[i], x) } else { 0.0 }).collect();

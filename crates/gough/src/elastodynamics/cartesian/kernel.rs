@@ -514,10 +514,9 @@ fn add_inertia<S: Real>(limb: &Limb, data: &LimbData<S>, M: &mut Block<S>) {
         add_outer(M, &data.J[i], &HJ, S::one());
     }
     if with_platform {
-        for i in 0..6 {
-            for c in 0..6 {
-                let coupled = (0..n).fold(data.H.at(n + i, n + c), |sum, j| sum + data.H.at(n + i, j) * data.J[j][c]);
-                M[i][c] += coupled;
+        for (i, row) in M.iter_mut().enumerate() {
+            for (c, entry) in row.iter_mut().enumerate() {
+                *entry += (0..n).fold(data.H.at(n + i, n + c), |sum, j| sum + data.H.at(n + i, j) * data.J[j][c]);
             }
         }
     }

@@ -30,7 +30,7 @@ pub(super) fn geometric(c: &Cartesian<'_>, load: Wrench<f64>) -> Result<Block<f6
             let mut data = cartesian.data().limbs.swap_remove(i);
             let turned = displaced(&dual, limb, c.positions(), at, k, &mut data);
             for (row, tau) in turned.iter().zip(&efforts) {
-                (0..6).for_each(|j| K[j][k] += row[j].eps * tau);
+                K.iter_mut().zip(row).for_each(|(of, x)| of[k] += x.eps * tau);
             }
         }
     }

@@ -412,7 +412,7 @@ impl Limb {
             match bar {
                 Some(bar) if bar.rods.is_some() && choice == RodInertia::Exact => {
                     let start = self.way(model, t.bodies[body].parent, tool);
-                    let end = if self.is_held_by_platform(model, next) {
+                    let end = if is_held_by_platform(model, next) {
                         Way { joints: Vec::new(), on_platform: true }
                     } else {
                         self.way(model, Node::Body(next), tool)
@@ -428,16 +428,6 @@ impl Limb {
                 _ => {}
             }
         }
-    }
-
-    /// Nothing is attached to the body but closures with the platform whose points are those of the platform.
-    fn is_held_by_platform(&self, model: &Model<f64>, body: BodyId) -> bool {
-        let t = model.topology();
-        let child = t.bodies.values().any(|b| b.parent == Node::Body(body));
-        let mut closures = t.closures.values().filter(|c| c.sides.contains(&Node::Body(body))).peekable();
-        let points = |j: ClosureJoint| !matches!(j, ClosureJoint::Prismatic | ClosureJoint::Cylindrical);
-        let some = closures.peek().is_some();
-        some && !child && closures.all(|c| c.sides.contains(&Node::Platform) && points(c.joint))
     }
 
     /// Pivots of the closure rows at a posture, and what is left of them.
@@ -495,4 +485,14 @@ fn has_mass(model: &Model<f64>, body: BodyId) -> bool {
     let inertia = &model.numbers().bodies[body].inertia;
     let some = inertia.m != 0.0 || inertia.ms.norm() != 0.0 || inertia.I_o.norm() != 0.0;
     some || is_last_part(model, body) && (row.flexible.is_some() || !row.mass.is_empty())
+}
+
+/// Nothing is attached to the body but closures with the platform whose points are those of the platform.
+fn is_held_by_platform(model: &Model<f64>, body: BodyId) -> bool {
+    let t = model.topology();
+    let child = t.bodies.values().any(|b| b.parent == Node::Body(body));
+    let mut closures = t.closures.values().filter(|c| c.sides.contains(&Node::Body(body))).peekable();
+    let points = |j: ClosureJoint| !matches!(j, ClosureJoint::Prismatic | ClosureJoint::Cylindrical);
+    let some = closures.peek().is_some();
+    some && !child && closures.all(|c| c.sides.contains(&Node::Platform) && points(c.joint))
 }
