@@ -203,14 +203,7 @@ impl CrossingPlanner<'_> {
 
     /// Whether the drives hold the platform in the one or the other way.
     fn sign(&self, pose: &Pose<f64>) -> Option<bool> {
-        self.function(&mut Probe::new(self.model, self.mode), pose).map(|f| f > 0.0)
-    }
-
-    fn function(&self, probe: &mut Probe<'_>, pose: &Pose<f64>) -> Option<f64> {
-        let mut list = Vec::new();
-        probe.take(pose).ok()?;
-        probe.signs(&mut list);
-        list.iter().find(|f| f.0 == Kind::Type2).map(|f| f.2)
+        function(&mut Probe::new(self.model, self.mode), pose).map(|f| f > 0.0)
     }
 
     /// The pose on the Type 2 singularity along the slope of its singular value, and how far it is.
@@ -224,7 +217,7 @@ impl CrossingPlanner<'_> {
         }
         let direction: Vec<f64> = near.gradient.iter().map(|g| g / length).collect();
         let mut probe = Probe::new(self.model, self.mode);
-        let mut f = |s: f64| self.function(&mut probe, &moved(self.model, pose, &direction, s));
+        let mut f = |s: f64| function(&mut probe, &moved(self.model, pose, &direction, s));
         let Some(here) = f(0.0) else { return Ok(None) };
         let mut reach = 1e-14 * self.model.size();
         while reach < 0.3 * self.model.size() {
@@ -417,6 +410,14 @@ impl Draft {
         };
         Self { nodes: self.nodes.iter().map(one).collect(), duration: self.duration }
     }
+}
+
+/// The function that changes its sign at Type 2 singularities; none where the robot cannot be.
+fn function(probe: &mut Probe<'_>, pose: &Pose<f64>) -> Option<f64> {
+    let mut list = Vec::new();
+    probe.take(pose).ok()?;
+    probe.signs(&mut list);
+    list.iter().find(|f| f.0 == Kind::Type2).map(|f| f.2)
 }
 
 /// Rest at a pose.

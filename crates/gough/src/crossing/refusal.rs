@@ -68,8 +68,11 @@ impl PlanError {
         match self {
             Self::Solve(e) | Self::Blocked { why: e, .. } => e.kind(),
             Self::OtherKind(c) | Self::InTheWay(c) => c.kind,
-            Self::Trajectory(_) | Self::NoLimits | Self::NoChoice { .. } | Self::WrongCount { .. } => "usage",
-            Self::OneLegOnly { .. } => "usage",
+            Self::Trajectory(_)
+            | Self::NoLimits
+            | Self::NoChoice { .. }
+            | Self::WrongCount { .. }
+            | Self::OneLegOnly { .. } => "usage",
             Self::LegDoesNotLead { .. } => "leg-does-not-lead",
             Self::NothingToCross => "nothing-to-cross",
             Self::NotSingular { .. } => "not-singular",

@@ -39,6 +39,9 @@ impl TimeLaw {
     }
 
     /// The share of the way, from 0 to 1, over a duration that starts at `start`.
+    ///
+    /// # Panics
+    /// When the duration is not positive.
     pub fn over(self, start: f64, duration: f64) -> Piecewise {
         let unit = match self {
             Self::Poly3 => one(&[0.0, 0.0, 3.0, -2.0]),
