@@ -515,9 +515,8 @@ impl<'a, 'm> Run<'a, 'm> {
                     }
                     self.h *= factor.max(0.1);
                 }
-                Err(Failed::TooLong) => self.h *= 0.25,
                 Err(Failed::Refused(why)) if self.h < 1e-9 => return Err(why),
-                Err(Failed::Refused(_)) => self.h *= 0.25,
+                Err(_) => self.h *= 0.25,
             }
             self.method.restart();
         }

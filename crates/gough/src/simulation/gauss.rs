@@ -302,11 +302,11 @@ impl Collocation {
             pivot_solve(&self.matrix, 3 * n, &self.pivots, &mut self.scratch);
             let mut size: f64 = 0.0;
             for s in 0..3 {
-                for i in 0..n {
+                for (i, scale) in scale.iter().enumerate() {
                     let d = self.scratch[s * n + i];
                     self.k[s * n + i] += d;
                     // What the correction moves in this step.
-                    size = size.max(h * h * d.abs() / scale[i]);
+                    size = size.max(h * h * d.abs() / scale);
                 }
             }
             if !size.is_finite() {

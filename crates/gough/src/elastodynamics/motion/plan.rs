@@ -189,10 +189,10 @@ impl<S: Real> FlexibleModel<S> {
         match &step {
             Step::Free => path.extend(self.platform()),
             Step::Joint { parts, .. } => {
-                path.extend(parts.iter().map(|p| p.0).filter(|k| !path.contains(k)).collect::<Vec<_>>())
+                path.extend(parts.iter().map(|p| p.0).filter(|k| !path.contains(k)).collect::<Vec<_>>());
             }
             Step::Tip { shapes, .. } => {
-                path.extend(shapes.iter().map(|s| s.0).filter(|k| !path.contains(k)).collect::<Vec<_>>())
+                path.extend(shapes.iter().map(|s| s.0).filter(|k| !path.contains(k)).collect::<Vec<_>>());
             }
         }
         known[frame] = Some(self.frames.len());
@@ -246,21 +246,19 @@ impl<S: Real> FlexibleModel<S> {
     fn link_step(&self, model: &Model<S>, plan: &ElasticPlan, numbers: &ElasticNumbers<S>, k: usize) -> Step<S> {
         let link = &plan.links[k];
         let [from, to] = link.frames.map(|f| numbers.X_HF[f]);
-        match link.joint {
-            LinkJoint::Tree(b) => Step::Joint {
+        if let LinkJoint::Tree(b) = link.joint {
+            return Step::Joint {
                 X0: from.inverse() * model.numbers().bodies[b].X_PF,
                 X1: to,
                 kind: model.topology().bodies[b].joint,
                 parts: self.parts(model, b, &link.columns),
-            },
-            _ => {
-                let shape = |(v, screw): &(Variable, Screw)| {
-                    let (Variable::Mode(h, k), Screw::Mode(host, point, _)) = (v, screw) else { return None };
-                    Some((self.slot(MotionCoordinate::Mode(*h, *k))?, mode_twist(model, *host, *point, *k)))
-                };
-                Step::Tip { X0: from.inverse() * to, shapes: link.columns.iter().filter_map(shape).collect() }
-            }
+            };
         }
+        let shape = |(v, screw): &(Variable, Screw)| {
+            let (Variable::Mode(h, k), Screw::Mode(host, point, _)) = (v, screw) else { return None };
+            Some((self.slot(MotionCoordinate::Mode(*h, *k))?, mode_twist(model, *host, *point, *k)))
+        };
+        Step::Tip { X0: from.inverse() * to, shapes: link.columns.iter().filter_map(shape).collect() }
     }
 
     fn piece_step(&self, plan: &ElasticPlan, numbers: &ElasticNumbers<S>, [from, to]: [usize; 2]) -> Step<S> {

@@ -77,9 +77,9 @@ impl<S: Real> FlexibleModel<S> {
                     let own = X1.pull(joint.axis);
                     out.columns[carried..].fill(Twist::zero());
                     for (slot, c) in parts {
-                        let place =
-                            frame.path.iter().position(|s| s == slot).expect("slots of a joint are on its path");
-                        out.columns[place] = out.columns[place] + own.scale(*c);
+                        if let Some(place) = frame.path.iter().position(|s| s == slot) {
+                            out.columns[place] = out.columns[place] + own.scale(*c);
+                        }
                     }
                 }
                 Step::Tip { X0, shapes } => {

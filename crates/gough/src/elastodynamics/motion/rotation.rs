@@ -18,7 +18,7 @@ fn series<S: Real>(s: S, first: usize) -> [S; 2] {
         let next = (2 * k + first + 1) as f64 * (2 * k + first + 2) as f64;
         coefficient = -coefficient / next;
         slope += power * S::lit(coefficient * (k + 1) as f64);
-        power = power * s;
+        power *= s;
     }
     [sum, slope]
 }

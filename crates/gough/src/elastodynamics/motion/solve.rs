@@ -60,6 +60,7 @@ pub struct ReducedEquations {
 
 /// A flexible robot ready to be asked, with the memory of one computation.
 #[derive(Clone, Debug)]
+#[allow(clippy::struct_field_names)]
 pub struct Flexible<'m> {
     pub(super) model: &'m Model<f64>,
     pub(super) flexible: FlexibleModel<f64>,

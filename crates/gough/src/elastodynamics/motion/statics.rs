@@ -138,9 +138,9 @@ pub(super) fn scaled_solve(A: &Dense<f64>, b: &[f64]) -> Option<Vec<f64>> {
     let n = A.rows;
     let scale = |i: usize| if A.at(i, i) == 0.0 { 1.0 } else { A.at(i, i).abs().sqrt().recip() };
     let (mut S, mut r) = (Dense::zeros(n, n), Dense::zeros(n, 1));
-    for i in 0..n {
+    for (i, b) in b.iter().enumerate() {
         (0..n).for_each(|j| *S.at_mut(i, j) = scale(i) * A.at(i, j) * scale(j));
-        *r.at_mut(i, 0) = scale(i) * b[i];
+        *r.at_mut(i, 0) = scale(i) * b;
     }
     let order = crate::linalg::small::PivotOrder::of(&S, n, 1e-14);
     if order.cols.len() < n {
