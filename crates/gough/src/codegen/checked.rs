@@ -13,13 +13,16 @@ const AGREED: f64 = 1e-6;
 /// Differences that are rounding, for a test that a stranger runs.
 const EXACT: f64 = 1e-10;
 
+/// Inputs, and the outputs that belong to them.
+pub(super) type Vector = (Vec<f64>, Vec<f64>);
+
 /// Inputs and the library's outputs at states around home; a refusal where the code says otherwise.
 pub(super) fn vectors(
     subject: &Subject<'_>,
     kind: ModelKind,
     inputs: &[Group],
     code: impl Fn(&[f64]) -> Vec<f64>,
-) -> Result<Vec<(Vec<f64>, Vec<f64>)>, CodegenError> {
+) -> Result<Vec<Vector>, CodegenError> {
     let (mut list, mut poor) = (Vec::new(), Vec::new());
     for (x, pose) in states(subject, inputs) {
         let mut y = code(&x);

@@ -139,7 +139,7 @@ impl Reader<'_> {
         let mut row = row.clone();
         let name = row.get("name").and_then(Item::as_text).unwrap_or_default();
         let name = name.replace("{leg}", self.leg.as_deref().unwrap_or_default());
-        for change in self.changes.list.iter_mut() {
+        for change in &mut self.changes.list {
             let own = change.name == name || (change.of != "body" && change.name.strip_prefix('q') == Some(&name));
             if !own || (change.of == "drive" && row.get("drive").is_none()) {
                 continue;

@@ -280,11 +280,12 @@ fn written(coefficients: &[Coefficient]) -> String {
             None if (size - 1.0).abs() < 1e-9 => String::new(),
             None => format!("{} ", short(size)),
         };
-        text += &match (i, sign) {
+        let term = match (i, sign) {
             (0, "+") => format!("{factor}{}", c.parameter),
             (0, _) => format!("-{factor}{}", c.parameter),
             _ => format!(" {sign} {factor}{}", c.parameter),
         };
+        text.push_str(&term);
     }
     text
 }

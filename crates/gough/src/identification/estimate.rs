@@ -110,12 +110,12 @@ impl Normal {
         let (mut A, mut b) = (Matrix::zeros(n, n), vec![0.0; n]);
         for rows in all {
             for block in 0..rows.blocks() {
-                for drive in 0..rows.drives {
+                for (drive, weight) in weights.iter().enumerate().take(rows.drives) {
                     let start = (block * rows.drives + drive) * (n + 1);
                     let w = &rows.means[start..start + n];
-                    let tau = efforts(rows, block, drive) * weights[drive];
+                    let tau = efforts(rows, block, drive) * weight;
                     for j in 0..n {
-                        let x = w[j] * weights[drive];
+                        let x = w[j] * weight;
                         if x != 0.0 {
                             b[j] += w[j] * tau;
                             (0..=j).for_each(|i| A[(i, j)] += w[i] * x);

@@ -249,7 +249,7 @@ impl<'a> Seeker<'a> {
             if n > 1 {
                 series[0][1] = -(1..n).map(|k| (k + 1) as f64 * series[k][1]).sum::<f64>();
             }
-            let times = (0..200).map(|i| i as f64 * self.period / 200.0);
+            let times = (0..200).map(|i| f64::from(i) * self.period / 200.0);
             let most = times.map(|t| jet(0.0, &series, t, self.period)[0].abs()).fold(1e-12, f64::max);
             let scale = 0.5 * (high - low) / most;
             series.iter_mut().flatten().for_each(|v| *v *= scale);

@@ -72,7 +72,7 @@ mod tests {
     #[test]
     fn derivatives_of_a_wave() {
         let (dt, w) = (1e-3, 2.0 * PI);
-        let x: Vec<f64> = (0..1000).map(|i| (w * i as f64 * dt).sin()).collect();
+        let x: Vec<f64> = (0..1000).map(|i| (w * f64::from(i) * dt).sin()).collect();
         let (v, a) = derivatives(&x, dt);
         for i in 2..998 {
             let t = i as f64 * dt;

@@ -211,7 +211,7 @@ pub fn overlay(robot: &Robot, extends: &str, values: &[f64]) -> String {
             "platform" | "tool" => "platform".to_owned(),
             other => format!("body.\"{other}\""),
         };
-        if changed(of, false) && !of.ends_with(".bar") {
+        if changed(of, false) && of.strip_suffix(".bar").is_none() {
             let m = value(Quantity::Mass).unwrap_or(0.0);
             let _ = write!(text, "\n[{heading}]\nmass = {m}\n");
             if let Some(xx) = value(Quantity::Inertia(0)) {

@@ -127,7 +127,7 @@ impl Follower<'_> {
     /// Regressor rows of a sample with the effort behind each, a row per drive.
     fn equations(&mut self, jets: &[[f64; 3]], joints: bool, tau: &[f64]) -> Result<Vec<f64>, SolveError> {
         let model = self.robot.model();
-        let (t_r, td_r) = if joints { self.from_joints(jets)? } else { self.from_platform(jets)? };
+        let (t_r, td_r) = if joints { self.motion_of_joints(jets)? } else { self.motion_of_platform(jets)? };
         let at = self.memory.at(model, self.set, (&t_r, &td_r), self.sign)?;
         let given = at.efforts_per_freedom()?;
         let (drives, columns, freedoms) = (at.drives.rows, at.matrix.cols, at.matrix.rows);
@@ -135,16 +135,16 @@ impl Follower<'_> {
         let h: Vec<f64> = (0..freedoms).map(|k| (0..drives).map(|i| at.drives.at(i, k) * tau[i]).sum()).collect();
         let mut rows = vec![0.0; drives * (columns + 1)];
         for (i, row) in rows.chunks_exact_mut(columns + 1).enumerate() {
-            for k in 0..freedoms {
+            for (k, h) in h.iter().enumerate() {
                 let x = given.at(i, k);
                 let of_freedom = &at.matrix.data[k * columns..(k + 1) * columns];
-                row.iter_mut().zip(of_freedom.iter().chain([&h[k]])).for_each(|(r, y)| *r += x * y);
+                row.iter_mut().zip(of_freedom.iter().chain([h])).for_each(|(r, y)| *r += x * y);
             }
         }
         Ok(rows)
     }
 
-    fn from_joints(&mut self, jets: &[[f64; 3]]) -> Result<(Vec<f64>, Vec<f64>), SolveError> {
+    fn motion_of_joints(&mut self, jets: &[[f64; 3]]) -> Result<(Vec<f64>, Vec<f64>), SolveError> {
         let model = self.robot.model();
         let part = |k: usize| jets.iter().map(|j| j[k]).collect::<Vec<f64>>();
         let near = match self.last.take() {
@@ -157,7 +157,7 @@ impl Follower<'_> {
         self.memory.platform_motion(model, &part(1), &part(2))
     }
 
-    fn from_platform(&mut self, jets: &[[f64; 3]]) -> Result<(Vec<f64>, Vec<f64>), SolveError> {
+    fn motion_of_platform(&mut self, jets: &[[f64; 3]]) -> Result<(Vec<f64>, Vec<f64>), SolveError> {
         let model = self.robot.model();
         let independent = &model.topology().platform.independent;
         let given: Vec<(Coordinate, f64)> = independent.iter().map(|c| (*c, jets[c.index()][0])).collect();

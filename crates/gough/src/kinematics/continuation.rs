@@ -310,15 +310,13 @@ fn advance(
         return correctors.iter_mut().all(|c| c.correct(model, pos));
     };
     let topology = model.topology();
-    legs.iter().all(|&leg| match correctors.iter_mut().find(|c| c.leg == Some(leg)) {
-        Some(corrector) => {
+    legs.iter().all(|&leg| {
+        if let Some(corrector) = correctors.iter_mut().find(|c| c.leg == Some(leg)) {
             pose_leg(model, leg, pos);
-            corrector.correct(model, pos)
+            return corrector.correct(model, pos);
         }
-        None => {
-            solve_one_leg(model, leg, &signs[topology.legs[leg].roots.clone()], pos);
-            leg_reaches(model, leg, pos, 1e-9 * model.size()).is_ok()
-        }
+        solve_one_leg(model, leg, &signs[topology.legs[leg].roots.clone()], pos);
+        leg_reaches(model, leg, pos, 1e-9 * model.size()).is_ok()
     })
 }
 

@@ -15,7 +15,7 @@ use crate::model::{CoordId, Model};
 use crate::spatial::orientation::wrap;
 
 /// Most steps; each is a Gauss-Newton step, so that a handful suffice.
-const MOST_STEPS: usize = 30;
+const MOST_STEPS: u32 = 30;
 
 /// What an encoder says.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -47,7 +47,7 @@ impl Fit {
 
 /// The closed posture whose joints are nearest to readings, from a closed posture on the same branch.
 pub fn fit(model: &Model<f64>, readings: &[Reading], near: &Posture) -> Result<Fit, SolveError> {
-    if readings.iter().any(|r| !r.value.is_finite() || !(r.weight > 0.0 && r.weight.is_finite())) {
+    if !readings.iter().all(|r| r.value.is_finite() && r.weight > 0.0 && r.weight.is_finite()) {
         let reason = "a reading is not finite, or its weight is not positive".to_owned();
         return Err(SolveError::NotAPose { reason });
     }
@@ -57,7 +57,7 @@ pub fn fit(model: &Model<f64>, readings: &[Reading], near: &Posture) -> Result<F
         let step = toward(model, &unknowns, readings, &pos);
         let longest = step.iter().fold(0.0_f64, |m, x| m.max(x.abs()));
         if !longest.is_finite() {
-            return Err(SolveError::NotConverged { iterations: k as u32, residual: longest });
+            return Err(SolveError::NotConverged { iterations: k, residual: longest });
         }
         let short = (0.3 / longest.max(1e-300)).min(1.0);
         let step: Vec<f64> = step.iter().map(|x| x * short).collect();

@@ -110,13 +110,11 @@ impl<S: Real> PartialRates<S> {
 
     /// Rate of a body's joint for a unit of a speed.
     fn joint_rate(&self, leg: &Leg, at: &LegAt<'_, S>, b: usize, speed: usize) -> S {
-        match at.leg.coord(b) {
-            Some(c) => self.rates[(leg.coords.range().start + c) * self.speeds() + speed],
-            None => {
-                let coupling = at.numbers.bodies[b].coupling.iter();
-                coupling.fold(S::zero(), |sum, (c, k)| sum + *k * self.of_coord(*c)[speed])
-            }
+        if let Some(c) = at.leg.coord(b) {
+            return self.rates[(leg.coords.range().start + c) * self.speeds() + speed];
         }
+        let coupling = at.numbers.bodies[b].coupling.iter();
+        coupling.fold(S::zero(), |sum, (c, k)| sum + *k * self.of_coord(*c)[speed])
     }
 }
 

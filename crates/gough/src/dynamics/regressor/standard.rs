@@ -145,7 +145,7 @@ pub struct MassFrame {
 
 impl MassFrame {
     /// The frame on the model's own frame of what it is on.
-    pub(super) fn pose<S: Real>(&self, model: &Model<S>) -> Pose<S> {
+    pub(super) fn pose<S: Real>(self, model: &Model<S>) -> Pose<S> {
         let (d, numbers) = (model.description(), model.numbers());
         let values = || d.definitions.values(&numbers.parameters);
         match self.node {
