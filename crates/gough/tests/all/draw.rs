@@ -402,13 +402,12 @@ impl Sketch {
         }
         let closing = |j: &Joint| !j.driven && j.kind != Kind::Pi;
         let can: Vec<usize> = (0..leg.joints.len()).filter(|k| closing(&leg.joints[*k])).collect();
-        match can.last() {
-            Some(last) => leg.cut = if chance.happens(0.75) { *last } else { *chance.of(&can) },
-            None => {
-                leg.cut = leg.joints.len();
-                let end = leg.joints[leg.cut - 1].point;
-                leg.joints.push(joint(Kind::F, end, [0.0, 0.0, 1.0], chance));
-            }
+        if let Some(last) = can.last() {
+            leg.cut = if chance.happens(0.75) { *last } else { *chance.of(&can) };
+        } else {
+            leg.cut = leg.joints.len();
+            let end = leg.joints[leg.cut - 1].point;
+            leg.joints.push(joint(Kind::F, end, [0.0, 0.0, 1.0], chance));
         }
         leg.bodies = (1..leg.joints.len()).map(|_| body(0.3 * self.size, aligned, chance)).collect();
         for (k, _) in leg.joints.iter().enumerate().filter(|(_, j)| j.kind == Kind::Pi) {
@@ -724,7 +723,8 @@ impl Writer<'_> {
                 self.mass_text(mass, at.R).replace(", inertia", "\ninertia").replace(", com", "\ncom")
             );
         }
-        self.text += &format!("{row}\n");
+        self.text.push_str(row.as_ref());
+        self.text.push('\n');
         let values: Vec<f64> = match joint.kind {
             Kind::P => vec![q[0] * s],
             Kind::R | Kind::Pi => vec![q[0]],

@@ -417,7 +417,7 @@ impl Asked<'_> {
 
     /// Generated code at the states.
     fn code(&mut self, states: &[State]) -> Outcome {
-        if self.seed % 4 != 0 || states.is_empty() {
+        if !self.seed.is_multiple_of(4) || states.is_empty() {
             return Ok(());
         }
         self.ask("code");

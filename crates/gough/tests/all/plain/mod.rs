@@ -139,7 +139,7 @@ pub struct Plain {
 }
 
 /// The answers of the plain computation.
-pub struct Efforts {
+pub struct PlainAnswer {
     pub efforts: Vec<f64>,
     /// Kinetic, of rotors, potential.
     pub energies: [f64; 3],
@@ -388,13 +388,13 @@ impl Plain {
     }
 
     /// Efforts, shortest where drives are redundant, for a twist and an acceleration of the platform.
-    pub fn inverse(&self, t_r: &[f64], td_r: &[f64]) -> Efforts {
+    pub fn inverse(&self, t_r: &[f64], td_r: &[f64]) -> PlainAnswer {
         let V = self.moved(t_r);
         let A = self.accelerated(&V, td_r);
         let needed = self.on_each(&self.inertial(&V, &A));
         let weakest = |s: &Solved| if s.basis.len() < self.free.len() { 0.0 } else { s.smallest() };
         let rate = |s: &Sum| [dot(&self.row(s), &V), dot(&self.row(s), &A) + self.drift(s, &V)];
-        Efforts {
+        PlainAnswer {
             efforts: self.driving(false).shortest(&needed, self.active.len()),
             energies: self.energies(&V),
             pivots: [self.held.smallest(), weakest(&self.task), weakest(&self.driving(true))],
