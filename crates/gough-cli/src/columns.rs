@@ -41,7 +41,7 @@ pub fn kind(model: &Model<f64>, name: &str) -> Option<Kind> {
         let c = t.coord(joint.strip_suffix("_without_friction").unwrap_or(joint))?;
         return Some(if t.coords[c].slides { ([1, 1, -2], "a force") } else { ([2, 1, -2], "a torque") });
     }
-    if let Some(((), order)) = stem(name, |n| ["wx", "wy", "wz"].contains(&n).then_some(())).filter(|(_, o)| *o < 2) {
+    if let Some(((), order)) = stem(name, |n| ["wx", "wy", "wz"].contains(&n).then_some(())).filter(|((), o)| *o < 2) {
         return Some(moved(false, order + 1));
     }
     let coordinate = |n: &str| match Part::named(n)? {

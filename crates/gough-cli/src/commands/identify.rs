@@ -126,7 +126,7 @@ fn answer(robot: &Robot, arguments: &Arguments) -> Result<(), Failure> {
     if split {
         (used, held) = used.iter().map(|r| r.split(0.8)).unzip();
     }
-    let found = identify(robot, &mode, &used, &held, &how).map_err(|why| told(arguments, why))?;
+    let found = identify(robot, &mode, &used, &held, &how).map_err(|why| told(arguments, &why))?;
     let set = possible_set(robot, &found);
     let mut files = Files::default();
     if let Some(path) = &arguments.overlay {
@@ -139,7 +139,7 @@ fn answer(robot: &Robot, arguments: &Arguments) -> Result<(), Failure> {
 }
 
 /// A fault of the records is a wrong question; what the motion does not show is an answer.
-fn told(arguments: &Arguments, why: RecordError) -> Failure {
+fn told(arguments: &Arguments, why: &RecordError) -> Failure {
     let files: Vec<String> = arguments.data.iter().map(|p| p.display().to_string()).collect();
     let message = format!("{}: {why}", files.join(", "));
     match why {

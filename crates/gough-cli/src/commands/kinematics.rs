@@ -294,11 +294,11 @@ fn only_mode(t: &Topology, found: Assemblies, mode: &WorkingMode) -> Result<Asse
     let mut others: Vec<String> = found.postures.iter().map(|p| p.mode().name(t)).collect();
     others.sort();
     others.dedup();
-    let postures: Vec<Posture> = found.postures.iter().cloned().filter(|p| p.mode() == mode).collect();
+    let postures: Vec<Posture> = found.postures.into_iter().filter(|p| p.mode() == mode).collect();
     if postures.is_empty() {
         return Err(SolveError::NotInMode { mode: mode.name(t), others });
     }
-    Ok(Assemblies { postures, ..found })
+    Ok(Assemblies { postures, complete: found.complete, misfit: found.misfit })
 }
 
 fn assemblies_json(robot: &Robot, active: &[f64], found: &Assemblies) -> Value {

@@ -300,10 +300,7 @@ fn flexible(robot: &Robot, arguments: &Arguments) -> Result<(), Failure> {
     let options = FlexibleOptions {
         every: rigid.every,
         tolerance: arguments.tolerance.unwrap_or(1e-6),
-        step: match rigid.method {
-            Method::Fixed { step } => Some(step),
-            _ => None,
-        },
+        step: if let Method::Fixed { step } = rigid.method { Some(step) } else { None },
         stages: if arguments.numerical_damping { Stages::Radau } else { Stages::Gauss },
         friction: rigid.friction,
         saturate: rigid.saturate,

@@ -222,7 +222,10 @@ fn table(robot: &Robot, rows: &[Row]) -> String {
     let names = robot.model().topology().active_names();
     let mut out = "t".to_owned();
     for (before, after) in [("q", ""), ("q", "d"), ("q", "dd"), ("tau_", ""), ("tau_", "_without_friction")] {
-        names.iter().for_each(|n| out += &format!(",{}", csv_cell(&format!("{before}{n}{after}"))));
+        for n in &names {
+            out.push(',');
+            out.push_str(&csv_cell(&format!("{before}{n}{after}")));
+        }
     }
     out.push('\n');
     for r in rows {

@@ -46,7 +46,7 @@ fn choices_of_the_file_can_be_overridden() {
     let loaded =
         heli4(&["--set", "end_effector=0", "--pose", "x=0.1,y=0.05,z=-0.6", "--wrench", "fz=-49.05", "--count", "3"]);
     near(&hz(&loaded, "frequencies_hz"), &[24.140, 27.499, 46.393], 0.001);
-    assert!((loaded["K_G"][2][2].as_f64().unwrap() + 75.99272627).abs() < 1e-6, "{}", loaded["K_G"]);
+    assert!((loaded["K_G"][2][2].as_f64().unwrap() + 75.992_726_27).abs() < 1e-6, "{}", loaded["K_G"]);
     let slopes = heli4(&["--sensitivity", "--count", "2"]);
     let ka = slopes["sensitivities"].as_array().unwrap().iter().find(|s| s["parameter"] == "ka").unwrap();
     let effect = ka["percent_per_percent"][0].as_f64().unwrap();
@@ -84,7 +84,7 @@ fn maps_of_the_platform() {
     let (stiff, gives) = (map(&["stiffness-z"]), map(&["compliance"]));
     assert_eq!(stiff["unit"], "N/m");
     let (k, c) = (stiff["values"][2][0].as_f64().unwrap(), gives["values"][2][0].as_f64().unwrap());
-    assert!((k - 128635.466).abs() < 0.01, "{k}");
+    assert!((k - 128_635.466).abs() < 0.01, "{k}");
     assert!(c > 1.0 / k && c < 1.0 / 15000.0, "{c}");
 }
 
