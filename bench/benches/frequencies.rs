@@ -28,7 +28,7 @@ fn navaro(c: &mut Criterion) {
         });
     });
     let mut v = Vibration::new(model, robot.home(), Actuators::Locked).expect("flexible");
-    let mut each = |name: &str, ask: &mut dyn FnMut(&mut Vibration<'_>) -> f64| {
+    let mut each = |name: &str, ask: &mut dyn FnMut(&mut Vibration) -> f64| {
         group.bench_function(name, |b| {
             let mut i = 0;
             b.iter(|| {

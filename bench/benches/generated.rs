@@ -109,7 +109,7 @@ enum Library<'a> {
     Lanes(&'a Robot, ModelKind, Box<Dynamics>),
     /// Inverse dynamics on `f64`, leg after leg.
     Plain(&'a Robot, Box<Plain>),
-    Flexible(&'a Robot, Box<Vibration<'a>>),
+    Flexible(&'a Robot, Box<Vibration>),
 }
 
 struct Plain {

@@ -160,7 +160,7 @@ fn count(text: &str, all: usize) -> Result<usize, Failure> {
     }
 }
 
-fn find(v: &mut Vibration<'_>, posture: &Posture, count: usize, arguments: &Arguments) -> Result<Found, Failure> {
+fn find(v: &mut Vibration, posture: &Posture, count: usize, arguments: &Arguments) -> Result<Found, Failure> {
     let reduced = arguments.reduce.map(|n| v.reduced(n, count)).transpose()?;
     // Beyond the last one asked for, as long as it has equals: energies and slopes are those of whole groups.
     let mut frequencies = v.lowest_groups(count)?.to_vec();
@@ -180,7 +180,7 @@ fn find(v: &mut Vibration<'_>, posture: &Posture, count: usize, arguments: &Argu
     Ok(Found { frequencies, shares, groups, shapes, sensitivities, reduced, coordinates, massless, arms, drives })
 }
 
-fn shape(v: &mut Vibration<'_>, mode: usize) -> Shape {
+fn shape(v: &mut Vibration, mode: usize) -> Shape {
     let shape = v.shape(mode);
     shape.into_iter().map(|(place, p, u)| (v.place_name(place), p, u)).collect()
 }

@@ -168,7 +168,7 @@ struct Walk<'a> {
 
 impl Walk<'_> {
     /// A line, from the spine to both ends.
-    fn line(&self, v: &mut Vibration<'_>, column: usize, start: Option<&[f64]>, nodes: &mut [Option<Node>]) {
+    fn line(&self, v: &mut Vibration, column: usize, start: Option<&[f64]>, nodes: &mut [Option<Node>]) {
         let up: Vec<usize> = (column..nodes.len()).collect();
         let down: Vec<usize> = (0..column).rev().collect();
         for way in [up, down] {
@@ -191,7 +191,7 @@ impl Walk<'_> {
     }
 
     /// The number of the mode at a node of the line, and whether it is like the vector given.
-    fn step(&self, v: &mut Vibration<'_>, k: usize, like: Option<&[f64]>) -> Result<(usize, bool), ElasticError> {
+    fn step(&self, v: &mut Vibration, k: usize, like: Option<&[f64]>) -> Result<(usize, bool), ElasticError> {
         v.take(&self.region.pose(&self.region.point(self.first + k)), self.mode)?;
         let number = self.of.number - 1;
         let count = if self.of.followed { self.of.number + BEYOND } else { self.of.number };

@@ -87,7 +87,7 @@ pub fn trace_loci_while(
     accuracy: f64,
     goes_on: &(dyn Fn() -> bool + Sync),
 ) -> Loci {
-    let look = |probe: &mut Probe<'_>, node: usize| goes_on().then(|| state(probe, &region.pose(&region.beside(node))));
+    let look = |probe: &mut Probe, node: usize| goes_on().then(|| state(probe, &region.pose(&region.beside(node))));
     let seen: Vec<Option<State>> =
         (0..region.len()).into_par_iter().map_init(|| Probe::new(model, mode), look).collect();
     let unseen = seen.iter().filter(|s| s.is_none()).count();
@@ -121,7 +121,7 @@ pub fn trace_loci_while(
     Loci { curves, accuracy, aspects, areas, left: unseen + left + untold }
 }
 
-fn state(probe: &mut Probe<'_>, pose: &crate::spatial::Pose<f64>) -> State {
+fn state(probe: &mut Probe, pose: &crate::spatial::Pose<f64>) -> State {
     match probe.take(pose) {
         Ok(()) => {
             let mut list = Vec::new();
@@ -145,7 +145,7 @@ struct Tracer<'m> {
     model: &'m Model<f64>,
     region: &'m Region,
     accuracy: f64,
-    probe: Probe<'m>,
+    probe: Probe,
     states: HashMap<Key, State>,
     /// The functions that change sign: kind and leg.
     functions: Vec<(Kind, Option<String>)>,

@@ -15,6 +15,7 @@ use crate::linalg::small::Dense;
 use crate::model::Model;
 use rayon::prelude::*;
 use std::fmt;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 /// What a map shows.
@@ -245,7 +246,7 @@ pub(super) enum Answer {
     Refused(&'static str),
 }
 
-fn gather(mut probe: Probe<'_>, region: &Region, quantity: &Quantity, found: &[Answer]) -> Map {
+fn gather(mut probe: Probe, region: &Region, quantity: &Quantity, found: &[Answer]) -> Map {
     let mut refused: Vec<(&'static str, usize)> = Vec::new();
     for answer in found {
         if let Answer::Refused(kind) = answer {
@@ -331,12 +332,12 @@ pub(super) fn components(
 
 /// The quantity at a pose.
 pub fn evaluate(
-    probe: &mut Probe<'_>,
+    probe: &mut Probe,
     mode: &WorkingMode,
     pose: &crate::spatial::Pose<f64>,
     quantity: &Quantity,
 ) -> Result<f64, SolveError> {
-    let model = probe.model();
+    let model = &Arc::clone(probe.model());
     match quantity {
         Quantity::Modes => return working_modes(model, pose).map(|list| list.len() as f64),
         Quantity::Distance(kind) => return distance(model, mode, pose, *kind),

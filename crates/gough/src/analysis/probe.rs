@@ -7,12 +7,13 @@ use crate::kinematics::{Positions, SolveError, WorkingMode, inverse_in, pose_bod
 use crate::linalg::small::Dense;
 use crate::model::{CoordPlace, MatrixPlan, Model};
 use crate::spatial::Pose;
+use std::sync::Arc;
 
 /// Memory for looking at postures of one working mode.
 #[derive(Clone, Debug)]
-pub struct Probe<'m> {
-    model: &'m Model<f64>,
-    mode: &'m WorkingMode,
+pub struct Probe {
+    model: Arc<Model<f64>>,
+    mode: WorkingMode,
     pos: Positions<f64>,
     m: Matrices<f64>,
     /// Pivots in the plan of the model.
@@ -21,45 +22,47 @@ pub struct Probe<'m> {
     fresh: Option<Matrices<f64>>,
 }
 
-impl<'m> Probe<'m> {
+impl Probe {
     /// Memory for a robot and a working mode.
-    pub fn new(model: &'m Model<f64>, mode: &'m WorkingMode) -> Self {
+    pub fn new(model: &Model<f64>, mode: &WorkingMode) -> Self {
         let m = Matrices::new(model, &model.topology().plan.matrices);
-        Self { model, mode, pos: Positions::new(model), m, planned: Vec::new(), fresh: None }
+        let (pos, model) = (Positions::new(model), Arc::new(model.clone()));
+        Self { model, mode: mode.clone(), pos, m, planned: Vec::new(), fresh: None }
     }
 
-    /// The model.
-    pub fn model(&self) -> &'m Model<f64> {
-        self.model
+    /// The model, which may be shared.
+    pub fn model(&self) -> &Arc<Model<f64>> {
+        &self.model
     }
 
-    fn plan(&self) -> &'m MatrixPlan {
+    fn plan(&self) -> &MatrixPlan {
         &self.model.topology().plan.matrices
     }
 
     /// Whether the pose can be reached; nothing else is computed.
     pub fn reach(&mut self, pose: &Pose<f64>) -> Result<(), SolveError> {
-        inverse_in(self.model, pose, self.mode, &mut self.pos).map(|_| ())
+        inverse_in(&self.model, pose, &self.mode, &mut self.pos).map(|_| ())
     }
 
     /// Take the pose and compute its matrices.
     pub fn take(&mut self, pose: &Pose<f64>) -> Result<(), SolveError> {
         self.reach(pose)?;
-        pose_bodies(self.model, &mut self.pos);
-        assemble(self.model, self.plan(), &self.pos, None, &mut self.m);
+        pose_bodies(&self.model, &mut self.pos);
+        let planned = &self.model.topology().plan.matrices;
+        assemble(&self.model, planned, &self.pos, None, &mut self.m);
         self.fresh = None;
         self.planned.clone_from(&self.m.pivots);
-        let passive: usize = self.plan().blocks.iter().map(|b| b.passive).sum();
+        let passive: usize = planned.blocks.iter().map(|b| b.passive).sum();
         if smallest(&self.m.pivots[passive..]) < 0.1 {
-            let order = platform_order(self.model, &self.m);
-            if order.rows.len() == self.plan().platform.rows.len() {
-                by_other_rows(self.model, self.plan(), &order, &mut self.m);
+            let order = platform_order(&self.model, &self.m);
+            if order.rows.len() == planned.platform.rows.len() {
+                by_other_rows(&self.model, planned, &order, &mut self.m);
             }
         }
         if smallest(&self.m.pivots[..passive]) < 1e-4 {
-            let plan = plan_at(self.model, &self.pos);
-            let mut m = Matrices::new(self.model, &plan);
-            assemble(self.model, &plan, &self.pos, None, &mut m);
+            let plan = plan_at(&self.model, &self.pos);
+            let mut m = Matrices::new(&self.model, &plan);
+            assemble(&self.model, &plan, &self.pos, None, &mut m);
             let same = m.A_r.rows == self.m.A_r.rows && m.J_td.rows == self.m.J_td.rows;
             self.fresh = same.then_some(m);
         }
@@ -110,7 +113,7 @@ impl<'m> Probe<'m> {
     }
 }
 
-impl Probe<'_> {
+impl Probe {
     /// The signs as bits, first function lowest.
     pub fn sign_bits(&self) -> u64 {
         let mut list = Vec::with_capacity(16);
@@ -140,7 +143,7 @@ impl Probe<'_> {
             let Some((_, f)) = at(self, middle) else { return Root::Blocked };
             *(if (f > 0.0) == (first > 0.0) { &mut low } else { &mut high }) = middle;
         }
-        let singular = at(self, low).and_then(|_| sigma(self.model, &self.pos, kind)).is_some_and(|s| s < 1e-4);
+        let singular = at(self, low).and_then(|_| sigma(&self.model, &self.pos, kind)).is_some_and(|s| s < 1e-4);
         if singular { Root::At(low) } else { Root::Regular }
     }
 }

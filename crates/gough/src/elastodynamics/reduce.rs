@@ -18,7 +18,7 @@ pub struct Reduced {
     pub errors: Vec<f64>,
 }
 
-impl Vibration<'_> {
+impl Vibration {
     /// Frequencies of the posture taken with every leg reduced to its border and its lowest `modes` with the border held;
     /// none is static condensation. The whole model is solved too: that is where the errors come from.
     pub fn reduced(&mut self, modes: usize, count: usize) -> Result<Reduced, ElasticError> {

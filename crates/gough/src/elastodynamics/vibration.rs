@@ -127,8 +127,8 @@ impl Sensitivity {
 }
 
 /// A robot whose frequencies are asked for, one posture after another, in memory that is already there.
-pub struct Vibration<'m> {
-    model: &'m Model<f64>,
+pub struct Vibration {
+    model: Arc<Model<f64>>,
     /// The robot with rods for parallelograms, where they bend.
     bent: Option<Arc<BentRobot>>,
     /// The posture with ideal parallelograms, where they bend.
@@ -144,26 +144,26 @@ pub struct Vibration<'m> {
     frequencies: Vec<Frequency>,
 }
 
-impl<'m> Vibration<'m> {
+impl Vibration {
     /// Plan at a closed posture of the robot, its home for example.
-    pub fn new(model: &'m Model<f64>, posture: &Posture, actuators: Actuators) -> Result<Self, ElasticError> {
+    pub fn new(model: &Model<f64>, posture: &Posture, actuators: Actuators) -> Result<Self, ElasticError> {
         let bent = BentRobot::of(model).map(Arc::new);
         let others = nearby(model, posture);
         let own = |p: &Posture| as_bent(bent.as_deref(), p.positions());
         let others: Vec<Positions<f64>> = others.iter().map(own).collect();
-        let mut v = Self::planned_at(model, bent.clone(), &own(posture), &others, actuators)?;
+        let mut v = Self::planned_at(&Arc::new(model.clone()), bent.clone(), &own(posture), &others, actuators)?;
         v.ideal = bent.is_some().then(|| posture.positions().clone());
         Ok(v)
     }
 
     fn planned_at(
-        model: &'m Model<f64>,
+        model: &Arc<Model<f64>>,
         bent: Option<Arc<BentRobot>>,
         pos: &Positions<f64>,
         others: &[Positions<f64>],
         actuators: Actuators,
     ) -> Result<Self, ElasticError> {
-        let own = bent.as_deref().map_or(model, BentRobot::model);
+        let own = bent.as_deref().map_or(&**model, BentRobot::model);
         let plan = Arc::new(ElasticPlan::new(own, actuators, pos)?);
         let elastic = ElasticModel::new(own, &plan);
         let mut data = elastic.data();
@@ -183,17 +183,17 @@ impl<'m> Vibration<'m> {
             _ => None,
         };
         let (pos, frequencies) = (pos.clone(), Vec::new());
-        Ok(Self { model, bent, ideal: None, elastic, data, pos, samples, arrow, solver, weightless, frequencies })
+        Ok(Self { model: Arc::clone(model), bent, ideal: None, elastic, data, pos, samples, arrow, solver, weightless, frequencies })
     }
 
     /// The model.
-    pub fn model(&self) -> &'m Model<f64> {
-        self.model
+    pub fn model(&self) -> &Model<f64> {
+        &self.model
     }
 
     /// The model whose bodies vibrate: the same, or that with rods in the place of parallelograms.
     pub fn elastic_model(&self) -> &Model<f64> {
-        self.bent.as_deref().map_or(self.model, BentRobot::model)
+        self.bent.as_deref().map_or(&*self.model, BentRobot::model)
     }
 
     /// What a place is called.
@@ -264,8 +264,8 @@ impl<'m> Vibration<'m> {
     /// Take a pose in a working mode.
     pub fn take(&mut self, pose: &Pose<f64>, mode: &WorkingMode) -> Result<(), ElasticError> {
         let pos = self.ideal.as_mut().unwrap_or(&mut self.pos);
-        inverse_in(self.model, pose, mode, pos)?;
-        pose_bodies(self.model, pos);
+        inverse_in(&self.model, pose, mode, pos)?;
+        pose_bodies(&self.model, pos);
         self.renew()
     }
 
@@ -279,11 +279,11 @@ impl<'m> Vibration<'m> {
         if let (Some(bent), Some(ideal)) = (&self.bent, &self.ideal) {
             self.pos = bent.positions(bent.model(), ideal);
         }
-        let own = self.bent.as_deref().map_or(self.model, BentRobot::model);
+        let own = self.bent.as_deref().map_or(&*self.model, BentRobot::model);
         assemble(own, &self.elastic, &self.pos, &mut self.data);
         if self.data.pivots().any(|p| !(p.abs() > POOR_PIVOT)) {
             let ideal = self.ideal.take();
-            *self = Self::planned_at(self.model, self.bent.clone(), &self.pos.clone(), &[], self.plan().actuators)?;
+            *self = Self::planned_at(&self.model, self.bent.clone(), &self.pos.clone(), &[], self.plan().actuators)?;
             self.ideal = ideal;
         }
         Ok(())
@@ -359,7 +359,7 @@ impl<'m> Vibration<'m> {
 
     /// Where the energy of each mode of the last call is; of equal frequencies the mean, since only that is definite.
     pub fn shares(&mut self) -> Vec<Shares> {
-        let own = self.bent.as_deref().map_or(self.model, BentRobot::model);
+        let own = self.bent.as_deref().map_or(&*self.model, BentRobot::model);
         all_columns(own, &self.elastic, &self.pos, &mut self.data);
         let single: Vec<Shares> = (0..self.frequencies.len()).map(|k| self.mode_shares(self.vector(k))).collect();
         let mut list = Vec::new();
@@ -464,7 +464,7 @@ impl<'m> Vibration<'m> {
 
     /// Displacement of every frame in world axes for a mode of the last call: place, position, motion `[v; w]`.
     pub fn shape(&mut self, mode: usize) -> Vec<(super::plan::Place, [f64; 3], [f64; 6])> {
-        let own = self.bent.as_deref().map_or(self.model, BentRobot::model);
+        let own = self.bent.as_deref().map_or(&*self.model, BentRobot::model);
         all_columns(own, &self.elastic, &self.pos, &mut self.data);
         let plan = self.elastic.plan().clone();
         (1..plan.frames.len())
@@ -481,7 +481,7 @@ impl<'m> Vibration<'m> {
     /// How the frequencies of the last call, which gave vectors, depend on every parameter of the robot file, at the same
     /// platform pose and working mode.
     pub fn sensitivities(&self, mode: &WorkingMode) -> Vec<Sensitivity> {
-        let model = self.model;
+        let model = &self.model;
         let values = &model.numbers().parameters;
         let parameters = model.parameters().iter().enumerate();
         parameters

@@ -19,7 +19,7 @@ type Signed = (Kind, Option<usize>, f64);
 pub(super) struct Watch<'m> {
     model: &'m Model<f64>,
     mode: &'m WorkingMode,
-    probe: Probe<'m>,
+    probe: Probe,
     through_type2: bool,
     before: Vec<Signed>,
     now: Vec<Signed>,

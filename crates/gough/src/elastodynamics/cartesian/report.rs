@@ -147,7 +147,7 @@ const MOST_FULL: usize = 120;
 pub fn compare(
     c: &Cartesian<'_>,
     modes: &[([f64; 6], f64)],
-    v: &mut Vibration<'_>,
+    v: &mut Vibration,
 ) -> Result<Vec<ModePair>, ElasticError> {
     let full = v.lowest_groups(v.modes().min(MOST_FULL))?.to_vec();
     let moved: Vec<[f64; 6]> = (0..full.len()).map(|k| platform_motion(c, v, k)).collect();
@@ -187,7 +187,7 @@ pub fn compare(
 
 /// Motion of the platform origin in a mode of the full method, one unit of modal mass: of the platform, or of the node nearest
 /// to the tool point.
-fn platform_motion(c: &Cartesian<'_>, v: &mut Vibration<'_>, mode: usize) -> [f64; 6] {
+fn platform_motion(c: &Cartesian<'_>, v: &mut Vibration, mode: usize) -> [f64; 6] {
     let E = c.positions().X_WE.p;
     let shape = v.shape(mode);
     let distance = |p: &[f64; 3]| (vec3(p[0], p[1], p[2]) - E).norm();
