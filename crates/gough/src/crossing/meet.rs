@@ -65,7 +65,7 @@ impl Crossing {
 /// Functions of the posture along a motion.
 struct Signs<'a> {
     model: &'a Model<f64>,
-    probe: Probe<'a>,
+    probe: Probe,
     trajectory: &'a Trajectory,
 }
 

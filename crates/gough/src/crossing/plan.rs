@@ -413,7 +413,7 @@ impl Draft {
 }
 
 /// The function that changes its sign at Type 2 singularities; none where the robot cannot be.
-fn function(probe: &mut Probe<'_>, pose: &Pose<f64>) -> Option<f64> {
+fn function(probe: &mut Probe, pose: &Pose<f64>) -> Option<f64> {
     let mut list = Vec::new();
     probe.take(pose).ok()?;
     probe.signs(&mut list);
