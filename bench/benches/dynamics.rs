@@ -1,7 +1,8 @@
 //! Inverse and direct dynamics: from platform pose, twist and acceleration to efforts, and from efforts back.
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use gough::dynamics::{Dynamics, FourStates, State};
+use gough::batch::{FourStates, State};
+use gough::dynamics::Dynamics;
 use gough::scalar::LANES;
 use std::hint::black_box;
 

@@ -5,12 +5,17 @@ use crate::encode;
 use crate::failure::Failure;
 use crate::interrupt;
 use crate::output::Output;
-use rayon::prelude::*;
+use crate::source::{Raw, Source, States};
+use crate::states::State;
+use crate::table::{Column, Form, Table, Told};
+use gough::batch::each;
 use serde_json::Value;
 use std::io::IsTerminal as _;
 
-/// How many are answered at a time.
+/// How many documents are made at a time.
 const CHUNK: usize = 2048;
+/// How many rows of a table are made at a time.
+const BLOCK: usize = 1 << 15;
 
 /// What is written for one state.
 pub struct Answer {
@@ -31,62 +36,148 @@ pub struct Frame<'a> {
     pub total: &'a dyn Fn() -> Option<usize>,
 }
 
-/// Answer all states. Ctrl-C ends it: what is done is kept, and the document and the exit status say that it is not all.
-pub fn run<T: Send>(
+/// Answer all states by documents: one after the other, or as lines of JSON. Ctrl-C ends it: what is done is kept, and the
+/// document and the exit status say that it is not all.
+pub fn run<T: Sync>(
     mut states: Box<dyn Iterator<Item = Result<T, String>> + Send + '_>,
+    form: Form,
     frame: &Frame<'_>,
     output: &Output,
-    answer: &(dyn Fn(usize, Result<T, String>) -> Answer + Sync),
+    answer: &(dyn Fn(usize, &Result<T, String>) -> Answer + Sync),
 ) -> Result<(), Failure> {
     interrupt::look();
     let bar = bar();
     let mut out = output.pieces()?;
-    let json = output.json;
+    let (json, lines) = (output.json, form == Form::Lines);
     if json {
         let text = encode::json(&frame.head.to_string());
         out.write(&format!("{},\n\"states\": [\n", text.strip_suffix('}').unwrap_or(&text)))?;
-    } else {
+    } else if !lines {
         out.write(&encode::terminal(&frame.heading))?;
     }
-    let (mut done, mut refused, mut misuse) = (0, 0, false);
+    let mut count = Count::default();
     loop {
         let chunk: Vec<Result<T, String>> = states.by_ref().take(CHUNK).collect();
         if chunk.is_empty() || out.is_gone() {
             break;
         }
-        if interrupt::asked() {
-            let of = (frame.total)();
-            bar.finish_and_clear();
-            let words = of.map_or("more".to_owned(), |of| of.to_string());
-            out.write(&if json {
-                tail(done, refused, of)
-            } else {
-                format!("interrupted: {done} of {words} states\n")
-            })?;
-            out.finish()?;
-            eprintln!("interrupted: {done} of {words} states were answered and kept");
-            return Err(Failure::Silent(interrupt::status()));
-        }
-        let answers: Vec<Answer> =
-            chunk.into_par_iter().enumerate().map(|(i, state)| answer(done + i, state)).collect();
+        let one = |i: usize, state: &Result<T, String>| answer(count.done + i, state);
+        let answers = each(&chunk, one, |_| !interrupt::asked());
+        let waiting = chunk.len() - answers.len();
         for one in answers {
-            if json && done > 0 {
+            if json && count.done > 0 {
                 out.write(",\n")?;
             }
-            out.write(&if json { encode::json(&one.text) } else { encode::terminal(&one.text) })?;
-            refused += usize::from(one.refused);
-            misuse |= one.misuse;
-            done += 1;
+            out.write(&if json || lines { encode::json(&one.text) } else { encode::terminal(&one.text) })?;
+            if lines {
+                out.write("\n")?;
+            }
+            count.add(one.refused, one.misuse);
         }
-        bar.set_position(done as u64);
+        bar.set_position(count.done as u64);
+        if waiting > 0 {
+            let of = (frame.total)();
+            bar.finish_and_clear();
+            if json {
+                out.write(&tail(count.done, count.refused, of))?;
+            } else if !lines {
+                out.write(&format!("interrupted: {}\n", count.of(of)))?;
+            }
+            out.finish()?;
+            return Err(count.interrupted(of));
+        }
     }
     bar.finish_and_clear();
-    out.write(&if json { tail(done, refused, Some(done)) } else { encode::terminal(&(frame.notes)(done)) })?;
-    out.finish()?;
-    if refused > 0 {
-        eprintln!("{refused} of {done} states have no answer");
+    let Count { done, refused, .. } = count;
+    if json {
+        out.write(&tail(done, refused, Some(done)))?;
+    } else if !lines {
+        out.write(&encode::terminal(&(frame.notes)(done)))?;
     }
-    if refused == done { Err(Failure::Silent(if misuse { 2 } else { 1 })) } else { Ok(()) }
+    out.finish()?;
+    count.ended()
+}
+
+/// Answer all states by rows of a table; `rows` answers many at once.
+pub fn table(
+    (mut source, states): (Source, States<'_>),
+    (form, columns): (Form, &[Column]),
+    (output, total): (&Output, &dyn Fn() -> Option<usize>),
+    rows: &dyn Fn(&[Result<State, String>]) -> Vec<Told>,
+) -> Result<(), Failure> {
+    interrupt::look();
+    let bar = bar();
+    let mut table = Table::begin(form, columns, output)?;
+    let mut count = Count::default();
+    loop {
+        let block: Vec<Raw> = source.by_ref().take(BLOCK).collect();
+        if block.is_empty() || table.is_gone() {
+            break;
+        }
+        let read = each(&block, |_, raw| states.state(raw), |_| true);
+        let told = if interrupt::asked() { Vec::new() } else { rows(&read) };
+        for (i, one) in told.iter().enumerate().filter_map(|(i, one)| Some((i, one.as_ref().err()?))) {
+            count.first.get_or_insert_with(|| format!("state {}: {one}", count.done + i + 1));
+            count.misuse |= one.is_misuse();
+            count.refused += 1;
+        }
+        count.done += told.len();
+        table.write(&told)?;
+        bar.set_position(count.done as u64);
+        if told.len() < block.len() {
+            let of = total();
+            bar.finish_and_clear();
+            table.finish()?;
+            return Err(count.interrupted(of));
+        }
+    }
+    bar.finish_and_clear();
+    table.finish()?;
+    count.ended()
+}
+
+/// Rows of states that are answered one by one.
+pub fn rows(states: &[Result<State, String>], one: &(dyn Fn(&Result<State, String>) -> Told + Sync)) -> Vec<Told> {
+    each(states, |_, state| one(state), |_| !interrupt::asked())
+}
+
+/// How many states were answered.
+#[derive(Default)]
+struct Count {
+    done: usize,
+    refused: usize,
+    misuse: bool,
+    /// The first refusal, where it is not in the answer.
+    first: Option<String>,
+}
+
+impl Count {
+    fn add(&mut self, refused: bool, misuse: bool) {
+        self.done += 1;
+        self.refused += usize::from(refused);
+        self.misuse |= misuse;
+    }
+
+    fn of(&self, of: Option<usize>) -> String {
+        let words = of.map_or("more".to_owned(), |of| of.to_string());
+        format!("{} of {words} states", self.done)
+    }
+
+    fn interrupted(&self, of: Option<usize>) -> Failure {
+        eprintln!("interrupted: {} were answered and kept", self.of(of));
+        Failure::Silent(interrupt::status())
+    }
+
+    fn ended(&self) -> Result<(), Failure> {
+        let Self { done, refused, misuse, first } = self;
+        if *refused > 0 {
+            eprintln!("{refused} of {done} states have no answer");
+        }
+        if let Some(first) = first {
+            eprintln!("{}", encode::terminal(first));
+        }
+        if refused == done { Err(Failure::Silent(if *misuse { 2 } else { 1 })) } else { Ok(()) }
+    }
 }
 
 /// The end of the document: how many states were looked at, how many of those have no answer, how many the file has.

@@ -12,6 +12,7 @@ mod failure;
 mod inputs;
 mod interrupt;
 mod loads;
+mod npy;
 #[cfg(test)]
 mod options;
 mod output;
@@ -19,7 +20,10 @@ mod plot;
 mod record;
 mod region;
 mod sheet;
+mod source;
 mod states;
+mod table;
+mod zip;
 
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;

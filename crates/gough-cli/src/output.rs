@@ -221,7 +221,42 @@ impl Output {
     }
 }
 
+/// Bytes that wait in a file beside the answer until they can be written; they go away with it.
+pub struct Spool {
+    to: std::io::BufWriter<std::fs::File>,
+    part: Part,
+}
+
+impl Output {
+    /// Begin a file of waiting bytes, the `k`th.
+    pub fn spool(&self, k: usize) -> Result<Spool, Failure> {
+        let mut name = self.output.as_deref().map_or(std::ffi::OsString::new(), |p| linked(p).into_os_string());
+        name.push(format!(".{k}"));
+        let part = Part::new(PathBuf::from(name));
+        let file = std::fs::File::create(&part.part).map_err(|e| cannot_write(&part.to.display().to_string(), &e))?;
+        Ok(Spool { to: std::io::BufWriter::new(file), part })
+    }
+}
+
+impl Spool {
+    /// Add bytes, and leave none in memory.
+    pub fn write(&mut self, bytes: &[u8]) -> Result<(), Failure> {
+        let done = self.to.write_all(bytes).and_then(|()| self.to.flush());
+        done.map_err(|e| cannot_write(&self.part.to.display().to_string(), &e))
+    }
+
+    /// All bytes from the beginning.
+    pub fn reader(&self) -> std::io::Result<impl std::io::Read + use<>> {
+        std::fs::File::open(&self.part.part)
+    }
+}
+
 impl Pieces {
+    /// Let something write the rest.
+    pub fn put(&mut self, write: impl FnOnce(&mut dyn std::io::Write) -> std::io::Result<()>) -> Result<(), Failure> {
+        if self.gone { Ok(()) } else { quietly(write(&mut *self.to), &self.shown) }
+    }
+
     /// Write a piece; a reader that has gone away ends it quietly.
     pub fn write(&mut self, text: &str) -> Result<(), Failure> {
         if self.gone {

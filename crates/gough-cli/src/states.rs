@@ -3,7 +3,6 @@
 use crate::angles;
 use crate::ask::{Assigned, Part, check_parts, hint, joints_of, pose_of, rotation};
 use crate::columns;
-use crate::failure::Failure;
 use crate::inputs;
 use gough::description::{Coordinate, Coordinates, LeftOut};
 use gough::kinematics::platform::{coordinates, home_pose, pose_with};
@@ -82,40 +81,11 @@ pub fn rate_names(model: &Model<f64>, more: &str) -> Vec<String> {
     component_names(model).into_iter().map(name).collect()
 }
 
-/// Largest JSON document with a list of states; longer lists go line by line.
-const LARGEST: u64 = 512 << 20;
 /// Longest line of a states file.
 const LONGEST: u64 = 1 << 20;
 
-/// States of a file one after the other, or what is wrong with each.
-pub type States<'a> = Box<dyn Iterator<Item = Result<State, String>> + Send + 'a>;
-
-/// The states of a file: a JSON list, `{"states": [..]}`, JSON Lines, or CSV. The last two are read line by line, so that they
-/// may be of any length; their faults are told state by state.
-pub fn stream<'a>(model: &'a Model<f64>, path: &Path) -> Result<States<'a>, Failure> {
-    let bad = |why: String| Failure::Usage(format!("{}: {why}", path.display()));
-    let unread = |e: std::io::Error| Failure::Usage(format!("cannot read {}: {e}", path.display()));
-    let lines = Lines::new(inputs::open(path).map_err(unread)?);
-    let mut states: std::iter::Peekable<States<'a>> = match path.extension().and_then(std::ffi::OsStr::to_str) {
-        Some("csv") => csv_states(model, lines).map_err(bad)?,
-        Some("jsonl" | "ndjson") => json_lines(model, lines),
-        _ => {
-            let text = inputs::read_limited(path, LARGEST + 1).map_err(unread)?;
-            if text.len() as u64 > LARGEST {
-                return Err(bad(
-                    "larger than 512 MiB; write one state per line, to a file that ends in .jsonl".to_owned()
-                ));
-            }
-            let list = read_json(text.trim_start_matches('\u{feff}')).map_err(bad)?;
-            Box::new(list.into_iter().map(|value| state_of(model, &value)))
-        }
-    }
-    .peekable();
-    if states.peek().is_none() {
-        return Err(bad("no states".to_owned()));
-    }
-    Ok(Box::new(states))
-}
+/// Largest JSON document with a list of states; longer lists go line by line.
+const LARGEST: u64 = 512 << 20;
 
 /// How many states a file has, without looking at what they say.
 pub fn count(path: &Path) -> Option<usize> {
@@ -123,18 +93,21 @@ pub fn count(path: &Path) -> Option<usize> {
     match path.extension().and_then(std::ffi::OsStr::to_str) {
         Some("csv") => lines.filter(|l| !matches!(l, Ok((_, text)) if text.starts_with('#'))).count().checked_sub(1),
         Some("jsonl" | "ndjson") => Some(lines.count()),
+        Some("npy") => crate::npy::Header::read(&mut inputs::open(path).ok()?).ok().map(|h| h.rows),
+        Some("npz") => None,
         _ => read_json(inputs::read_limited(path, LARGEST).ok()?.trim_start_matches('\u{feff}')).ok().map(|l| l.len()),
     }
 }
 
 /// Lines of a file with their numbers, those without content left out. The first that cannot be read is the last.
-struct Lines {
+pub struct Lines {
     file: Option<std::io::BufReader<std::fs::File>>,
     number: usize,
 }
 
 impl Lines {
-    fn new(file: std::fs::File) -> Self {
+    /// Lines of a file that is open.
+    pub fn new(file: std::fs::File) -> Self {
         Self { file: Some(std::io::BufReader::new(file)), number: 0 }
     }
 
@@ -174,14 +147,6 @@ impl Iterator for Lines {
     }
 }
 
-fn json_lines(model: &Model<f64>, lines: Lines) -> States<'_> {
-    Box::new(lines.map(|line| {
-        let (number, text) = line?;
-        let value = serde_json::from_str(&text).map_err(|e| not_json(&e, number - 1))?;
-        state_of(model, &value).map_err(|why| format!("line {number}: {why}"))
-    }))
-}
-
 /// A list of states, an object with `states`, one state, or JSON Lines, whatever the states have.
 pub fn read_any_json(text: &str) -> Result<Vec<Value>, String> {
     match serde_json::from_str::<Value>(text) {
@@ -190,7 +155,8 @@ pub fn read_any_json(text: &str) -> Result<Vec<Value>, String> {
     }
 }
 
-fn read_json(text: &str) -> Result<Vec<Value>, String> {
+/// The states of a JSON document.
+pub fn read_json(text: &str) -> Result<Vec<Value>, String> {
     const EXPECTED: &str = "expected a list of states, or an object with `states`";
     match serde_json::from_str::<Value>(text) {
         Ok(Value::Array(list)) => Ok(list),
@@ -210,7 +176,7 @@ fn read_lines(text: &str) -> Result<Vec<Value>, String> {
 }
 
 /// A syntax fault in a text that begins after `before` lines of the file.
-fn not_json(e: &serde_json::Error, before: usize) -> String {
+pub fn not_json(e: &serde_json::Error, before: usize) -> String {
     let text = e.to_string();
     let words = text.split(" at line ").next().unwrap_or_default();
     format!("line {}, column {}: not JSON: {words}", e.line() + before, e.column())
@@ -230,7 +196,6 @@ enum Column {
     Unused,
 }
 
-/// CSV with a header: coordinates of the platform and joints that the pose leaves open, as in trajectory files.
 /// One line of a CSV file.
 fn record(line: &str) -> Result<csv::StringRecord, String> {
     let mut reader =
@@ -240,20 +205,116 @@ fn record(line: &str) -> Result<csv::StringRecord, String> {
     Ok(record)
 }
 
-fn csv_states(model: &Model<f64>, lines: Lines) -> Result<States<'_>, String> {
-    let mut lines = lines.filter(|l| !matches!(l, Ok((_, text)) if text.starts_with('#')));
-    let Some(first) = lines.next() else { return Ok(Box::new(std::iter::empty())) };
-    let header = record(&first?.1)?;
-    let names: Vec<String> = header.iter().map(str::to_owned).collect();
-    if names.iter().all(String::is_empty) {
-        return Ok(Box::new(std::iter::empty()));
+/// The columns of a table of states: coordinates of the platform and joints that the pose leaves open, as in trajectory files.
+pub struct CsvColumns {
+    names: Vec<String>,
+    columns: Vec<Column>,
+    /// All are numbers of the pose, of the motion, of the drives, or unused.
+    plain: bool,
+}
+
+/// The columns that the header of a CSV file names, if any.
+pub fn csv_columns(model: &Model<f64>, header: &str) -> Result<Option<CsvColumns>, String> {
+    let names: Vec<String> = record(header)?.iter().map(str::to_owned).collect();
+    if names.iter().all(String::is_empty) { Ok(None) } else { CsvColumns::new(model, names).map(Some) }
+}
+
+impl CsvColumns {
+    /// Columns of these names.
+    pub fn new(model: &Model<f64>, names: Vec<String>) -> Result<Self, String> {
+        let columns = columns(model, &names.iter().map(String::as_str).collect::<Vec<_>>())?;
+        let plain = columns.iter().all(|c| !matches!(c, Column::Joint | Column::Pose(Part::Quaternion(_))));
+        Ok(Self { names, columns, plain })
     }
-    let columns = columns(model, &names.iter().map(String::as_str).collect::<Vec<_>>())?;
-    Ok(Box::new(lines.map(move |line| {
-        let (number, text) = line?;
-        let names: Vec<&str> = names.iter().map(String::as_str).collect();
-        record(&text).and_then(|r| row(model, &names, &columns, &r)).map_err(|why| format!("line {number}: {why}"))
-    })))
+
+    /// A line of the file: bare numbers, or cells of any other kind.
+    pub fn line(&self, model: &Model<f64>, text: &str) -> Result<State, String> {
+        match self.bare(text) {
+            Some(numbers) if self.plain => Ok(self.plain_state(model, &numbers)),
+            _ => {
+                let names: Vec<&str> = self.names.iter().map(String::as_str).collect();
+                row(model, &names, &self.columns, &record(text)?)
+            }
+        }
+    }
+
+    /// The cells, when all of them are finite numbers and nothing else.
+    fn bare(&self, text: &str) -> Option<Vec<f64>> {
+        let mut numbers = Vec::with_capacity(self.columns.len());
+        for cell in text.split(',') {
+            numbers.push(cell.trim().parse().ok().filter(|x: &f64| x.is_finite())?);
+        }
+        (numbers.len() == self.columns.len()).then_some(numbers)
+    }
+
+    /// A row of an array.
+    pub fn state(&self, model: &Model<f64>, numbers: &[f64]) -> Result<State, String> {
+        if self.plain && numbers.iter().all(|x| x.is_finite()) {
+            return Ok(self.plain_state(model, numbers));
+        }
+        let cells: Vec<String> = numbers.iter().map(|x| format!("{x:?}")).collect();
+        let names: Vec<&str> = self.names.iter().map(String::as_str).collect();
+        row(model, &names, &self.columns, &csv::StringRecord::from(cells))
+    }
+
+    fn plain_state(&self, model: &Model<f64>, numbers: &[f64]) -> State {
+        let n = model.topology().platform.independent.len();
+        let drives = model.topology().active.len();
+        let mut parts = [(Coordinate::X, 0.0); 6];
+        let mut count = 0;
+        let (mut twist, mut acceleration, mut efforts) = (None, None, None);
+        for (column, x) in self.columns.iter().zip(numbers) {
+            match column {
+                Column::Pose(Part::Coordinate(c)) => {
+                    parts[count] = (*c, *x);
+                    count += 1;
+                }
+                Column::Rate(k) => twist.get_or_insert_with(|| vec![0.0; n])[*k] = *x,
+                Column::Acceleration(k) => acceleration.get_or_insert_with(|| vec![0.0; n])[*k] = *x,
+                Column::Effort(k) => efforts.get_or_insert_with(|| vec![0.0; drives])[*k] = *x,
+                Column::Joint | Column::Pose(Part::Quaternion(_)) | Column::Unused => {}
+            }
+        }
+        let pose = pose_with(model, &home_pose(model), &parts[..count]);
+        State { pose, given: Vec::new(), twist, acceleration, efforts }
+    }
+}
+
+/// Names of the columns of a bare array: coordinates of the platform, its rates, its accelerations.
+pub fn list_names(model: &Model<f64>, width: usize) -> Result<Vec<String>, String> {
+    let names = [coordinate_names(model), rate_names(model, ""), rate_names(model, "d")];
+    let n = names[0].len();
+    if n > 0 && width.is_multiple_of(n) && (n..=3 * n).contains(&width) {
+        return Ok(names.concat()[..width].to_vec());
+    }
+    let [pose, rates, accelerations] = names.map(|list| list.join(", "));
+    Err(format!(
+        "{width} numbers per state; give {n} ({pose}), {} (and {rates}) or {} (and {accelerations}), or an array with named fields",
+        2 * n,
+        3 * n
+    ))
+}
+
+/// Names of the columns of an array in an archive.
+pub fn array_names(model: &Model<f64>, name: &str, width: usize) -> Result<Vec<String>, String> {
+    let names = match name {
+        "pose" => coordinate_names(model),
+        "twist" => rate_names(model, ""),
+        "acceleration" => rate_names(model, "d"),
+        "efforts" => model.topology().active_names().iter().map(|n| format!("tau_{n}")).collect(),
+        other => vec![other.to_owned()],
+    };
+    if names.len() == width {
+        return Ok(names);
+    }
+    Err(format!("`{name}` has {width} numbers per state, not {} ({})", names.len(), names.join(", ")))
+}
+
+/// Names of the coordinates that say where the platform is.
+pub fn coordinate_names(model: &Model<f64>) -> Vec<String> {
+    let platform = &model.topology().platform;
+    let yaw = if platform.coordinates == Coordinates::Planar { "phi" } else { "yaw" };
+    platform.independent.iter().map(|c| ["x", "y", "z", "roll", "pitch", yaw][c.index()].to_owned()).collect()
 }
 
 fn columns(model: &Model<f64>, names: &[&str]) -> Result<Vec<Column>, String> {
@@ -308,7 +369,9 @@ fn is_rate_or_effort(t: &Topology, name: &str) -> bool {
     name == "t"
         || turns(name)
         || name.strip_suffix('d').is_some_and(rate)
-        || name.strip_prefix("tau_").is_some_and(|joint| t.coord(joint).is_some())
+        || name
+            .strip_prefix("tau_")
+            .is_some_and(|joint| t.coord(joint.strip_suffix("_with_friction").unwrap_or(joint)).is_some())
 }
 
 fn row(model: &Model<f64>, names: &[&str], columns: &[Column], record: &csv::StringRecord) -> Result<State, String> {
@@ -347,27 +410,52 @@ fn open_joints(model: &Model<f64>, given: &[Assigned]) -> Result<Vec<(CoordId, f
 const ASKED: [&str; 5] = ["pose", "joints", "twist", "acceleration", "efforts"];
 
 /// What may stand beside it: answers and reference data.
-const BESIDE: [&str; 15] = [
+const BESIDE: [&str; 33] = [
     "t",
     "active",
     "passive",
+    "active_joints",
+    "passive_joints",
+    "robot",
     "working_mode",
     "residual",
     "assumed",
+    "held",
     "error",
+    "answered",
+    "condition",
+    "near_singularities",
+    "internal_load",
+    "null_space",
+    "reactions",
+    "derivatives",
+    "M",
+    "c",
+    "M_active",
+    "c_active",
     "efforts_with_friction",
     "kinetic_energy",
     "kinetic_energy_rotors",
     "potential_energy",
     "ground_wrench_on_robot",
+    "work",
+    "losses",
+    "work_of_load",
     "active_qdd",
     "passive_qdd",
     "ddm_other_efforts",
 ];
 
-fn state_of(model: &Model<f64>, value: &Value) -> Result<State, String> {
+/// Whether a name is one of an answer, or of a part of one such as `active.q`: nothing that a state asks.
+pub fn beside(name: &str) -> bool {
+    let whole = name.split('.').next().unwrap_or_default();
+    BESIDE.contains(&name) || whole != name && BESIDE.contains(&whole)
+}
+
+/// What a state asks.
+pub fn state_of(model: &Model<f64>, value: &Value) -> Result<State, String> {
     let map = value.as_object().ok_or("a state is an object with `pose`")?;
-    if let Some(key) = map.keys().map(String::as_str).find(|key| !ASKED.contains(key) && !BESIDE.contains(key)) {
+    if let Some(key) = map.keys().map(String::as_str).find(|key| !ASKED.contains(key) && !beside(key)) {
         return Err(format!("a state has no `{key}`; {}", hint(key, &ASKED)));
     }
     let pose = map.get("pose").ok_or("the state has no `pose`")?;

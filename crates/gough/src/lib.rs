@@ -28,6 +28,7 @@
 //! | [`model`] | description → tree, legs, closures, plan; numbers in any scalar |
 //! | [`kinematics`] | closure, inverse and forward geometry |
 //! | [`dynamics`] | actuator efforts from motion, motion from efforts, energy, ground reaction |
+//! | [`batch`] | many states on all cores, four at a time |
 //! | [`trajectory`] | motions of the platform over time, what they take and which limits they leave |
 //! | [`elastodynamics`] | flexible bodies, stiffness and mass, natural frequencies and modes |
 //! | [`analysis`] | mobility, dependence of lines |
@@ -40,6 +41,7 @@
 #![forbid(unsafe_code)]
 
 pub mod analysis;
+pub mod batch;
 pub mod codegen;
 mod compile;
 pub mod crossing;

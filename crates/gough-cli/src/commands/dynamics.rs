@@ -11,7 +11,9 @@ use crate::commands::trajectory::{self, Along};
 use crate::failure::{Failure, error_json};
 use crate::loads;
 use crate::output::Output;
+use crate::source::{Raw, States};
 use crate::states::{self, State, component_names, joint_text, left_out_text, pose_json, pose_text};
+use crate::table::{self, Choice, Form, Told};
 use clap::Args;
 use gough::Robot;
 use gough::analysis::named_end_of_reach;
@@ -40,7 +42,7 @@ pub struct Question {
     /// Platform pose, all its coordinates: x=0.05,y=0.25 or x=..,y=..,phi=30deg or x=..,y=..,z=..,roll=..,pitch=..,yaw=..
     #[arg(long, group = "question", value_name = "COORDINATES", allow_hyphen_values = true)]
     pose: Option<String>,
-    /// Many states: JSON list, JSON Lines or CSV
+    /// Many states: JSON list, JSON Lines, CSV, or arrays of NumPy, .npy or .npz
     #[arg(long, group = "question", value_name = "FILE")]
     states: Option<PathBuf>,
     /// Platform twist: x=0.3,y=-0.2 or x=..,y=..,z=..,wx=..,wy=..,wz=..; what is left out is zero
@@ -76,8 +78,31 @@ pub struct Question {
     #[command(flatten)]
     pub angles: Angles,
     #[command(flatten)]
+    choice: Choice,
+    #[command(flatten)]
     pub output: Output,
 }
+
+/// Columns of tables of efforts and of accelerations; the first is the one that is meant when none is named.
+const OF_EFFORTS: [&str; 16] = [
+    "efforts",
+    "efforts_with_friction",
+    "pose",
+    "twist",
+    "acceleration",
+    "active.q",
+    "active.qd",
+    "active.qdd",
+    "passive.q",
+    "passive.qd",
+    "passive.qdd",
+    "kinetic_energy",
+    "kinetic_energy_rotors",
+    "potential_energy",
+    "ground_wrench_on_robot",
+    "condition",
+];
+const OF_ACCELERATIONS: [&str; 6] = ["acceleration", "pose", "twist", "efforts", "active_qdd", "passive_qdd"];
 
 #[derive(Args)]
 pub struct Inverse {
@@ -153,6 +178,7 @@ pub fn idm(arguments: &Inverse) -> Result<(), Failure> {
             let acceleration = state.acceleration.as_ref().unwrap_or(&rest);
             let found = inverse_dynamics_under(model, &posture, twist, acceleration, &conditions)?;
             let mut document = efforts_json(&robot, &posture, &found);
+            (document["twist"], document["acceleration"]) = (json!(twist), json!(acceleration));
             let mut text = efforts_text(&robot, &posture, &found);
             tell_open_joints(&robot, state, &conditions, &mut document, &mut text);
             if arguments.reactions {
@@ -171,7 +197,18 @@ pub fn idm(arguments: &Inverse) -> Result<(), Failure> {
             Ok((document, text))
         };
         let one = |state: &State, mode: &WorkingMode| one(state, mode).map_err(|e| named(&robot, mode, state, e));
-        answer_all(&robot, &arguments.question, acceleration, None, &one)
+        let plain = conditions.loads.is_empty()
+            && conditions.share == Share::Shortest
+            && robot.model().topology().plan.given.is_empty()
+            && !(arguments.reactions || arguments.derivatives);
+        let quick = |columns: &[table::Column]| match columns {
+            [one] if plain && one.path == "efforts" => Some(None),
+            [one] if plain && one.path == "efforts_with_friction" => {
+                Some(Some(conditions.friction.unwrap_or_default()))
+            }
+            _ => None,
+        };
+        answer_all(&robot, &arguments.question, acceleration, None, &one, (&OF_EFFORTS, &quick))
     };
     answer().map_err(|why: Failure| why.of(&robot.model().topology().name))
 }
@@ -200,6 +237,7 @@ pub fn ddm(arguments: &Direct) -> Result<(), Failure> {
             let tau = state.efforts.as_ref().unwrap_or(&zero);
             let (acceleration, motion) = direct_dynamics_under(model, &posture, twist, tau, &conditions)?;
             let mut document = accelerations_json(&robot, &posture, &acceleration, &motion);
+            (document["twist"], document["efforts"]) = (json!(twist), json!(tau));
             let mut text = accelerations_text(&robot, &posture, &acceleration, &motion);
             tell_assumed(&robot, state, &mut document, &mut text);
             if arguments.matrices {
@@ -228,7 +266,7 @@ pub fn ddm(arguments: &Direct) -> Result<(), Failure> {
             Ok((document, text))
         };
         let one = |state: &State, mode: &WorkingMode| one(state, mode).map_err(|e| named(&robot, mode, state, e));
-        answer_all(&robot, &arguments.question, None, efforts, &one)
+        answer_all(&robot, &arguments.question, None, efforts, &one, (&OF_ACCELERATIONS, &|_| None))
     };
     answer().map_err(|why: Failure| why.of(&robot.model().topology().name))
 }
@@ -495,6 +533,42 @@ pub fn efforts(robot: &Robot, text: &str) -> Result<Vec<f64>, Failure> {
 
 type One<'a> = &'a (dyn Fn(&State, &WorkingMode) -> Result<(Value, String), SolveError> + Sync);
 
+/// Whether columns of a table can be answered four states at a time, and under which friction.
+type Quick<'a> = &'a dyn Fn(&[table::Column]) -> Option<Option<Sign>>;
+
+/// Efforts of states that were read, four at a time.
+fn quick_efforts(
+    robot: &Robot,
+    mode: &WorkingMode,
+    friction: Option<Sign>,
+    states: &[Result<State, String>],
+) -> Vec<Told> {
+    let model = robot.model();
+    let rest = vec![0.0; component_names(model).len()];
+    let asked: Vec<gough::batch::State<'_>> = states
+        .iter()
+        .flatten()
+        .map(|s| gough::batch::State {
+            pose: &s.pose,
+            t_r: s.twist.as_ref().unwrap_or(&rest),
+            td_r: s.acceleration.as_ref().unwrap_or(&rest),
+        })
+        .collect();
+    let found = gough::batch::efforts(model, mode, friction, &asked, |_| !crate::interrupt::asked());
+    let mut refused = found.refused.into_iter().peekable();
+    let mut efforts = found.efforts.chunks(model.topology().active.len().max(1)).enumerate();
+    let mut told = Vec::with_capacity(states.len());
+    for state in states {
+        if let Err(reason) = state {
+            told.push(Err(SolveError::NotAPose { reason: reason.clone() }));
+            continue;
+        }
+        let Some((i, numbers)) = efforts.next() else { break };
+        told.push(refused.next_if(|r| r.state == i).map_or_else(|| Ok(numbers.to_vec()), |r| Err(r.why)));
+    }
+    told
+}
+
 /// One state, or those of a file.
 fn answer_all(
     robot: &Robot,
@@ -502,6 +576,7 @@ fn answer_all(
     acceleration: Option<Vec<f64>>,
     efforts: Option<Vec<f64>>,
     one: One<'_>,
+    (known, quick): (&[&str], Quick<'_>),
 ) -> Result<(), Failure> {
     let model = robot.model();
     let t = model.topology();
@@ -530,24 +605,43 @@ fn answer_all(
         "left_out": left_out,
     });
     let notes = |_| left_out_text(&left_out);
-    let frame = batch::Frame { head, heading: String::new(), notes: &notes, total: &|| states::count(path) };
-    let answer = |i: usize, state: Result<State, String>| {
-        let found = state.map_err(|reason| SolveError::NotAPose { reason }).and_then(|s| one(&s, &mode));
-        match found {
-            Ok((document, text)) => batch::Answer {
-                text: if question.output.json { document.to_string() } else { format!("state {}\n{text}\n", i + 1) },
-                refused: false,
-                misuse: false,
+    let total = || states::count(path);
+    let frame = batch::Frame { head, heading: String::new(), notes: &notes, total: &total };
+    let form = Form::of(&question.output, &question.choice);
+    let columns = table::columns(model, &question.choice, known)?;
+    let solved = |state: &Result<State, String>| match state {
+        Ok(state) => one(state, &mode),
+        Err(reason) => Err(SolveError::NotAPose { reason: reason.clone() }),
+    };
+    let (source, states) = States::open(model, path)?;
+    if !matches!(form, Form::Document | Form::Lines) {
+        let rows = |states: &[Result<State, String>]| match quick(&columns) {
+            Some(friction) => quick_efforts(robot, &mode, friction, states),
+            None => batch::rows(states, &|state| Ok(table::row(model, &columns, &solved(state)?.0))),
+        };
+        return batch::table((source, states), (form, &columns), (&question.output, &total), &rows);
+    }
+    let json = question.output.json || form == Form::Lines;
+    let answer = |i: usize, raw: &Result<Raw, String>| match solved(
+        &raw.as_ref().map_err(Clone::clone).and_then(|r| states.state(r)),
+    ) {
+        Ok((document, text)) => batch::Answer {
+            text: if json {
+                table::chosen(&question.choice, &columns, document).to_string()
+            } else {
+                format!("state {}\n{text}\n", i + 1)
             },
-            Err(e) => {
-                let document = || error_json(e.kind(), &e.to_string()).to_string();
-                let text = || format!("state {}\n{e}\n\n", i + 1);
-                let text = if question.output.json { document() } else { text() };
-                batch::Answer { text, refused: true, misuse: e.is_misuse() }
-            }
+            refused: false,
+            misuse: false,
+        },
+        Err(e) => {
+            let document = || error_json(e.kind(), &e.to_string()).to_string();
+            let text = || format!("state {}\n{e}\n\n", i + 1);
+            let text = if json { document() } else { text() };
+            batch::Answer { text, refused: true, misuse: e.is_misuse() }
         }
     };
-    batch::run(states::stream(model, path)?, &frame, &question.output, &answer)
+    batch::run(Box::new(source.map(Ok)), form, &frame, &question.output, &answer)
 }
 
 fn efforts_json(robot: &Robot, posture: &Posture, found: &InverseDynamics) -> Value {

@@ -5,6 +5,7 @@ use crate::batch;
 use crate::failure::{Failure, error_json};
 use crate::output::Output;
 use crate::states::{self, component_names, pose_json, pose_text};
+use crate::table::Form;
 use gough::Robot;
 use gough::dynamics::Sign;
 use gough::elastodynamics::ElasticError;
@@ -64,15 +65,15 @@ pub fn many(robot: &Robot, mode: &WorkingMode, path: &Path, asked: &Asked, outpu
     let mut top = json!({});
     head(robot, &flexible, &mut top);
     let cases = cases(robot, path, asked)?;
-    let answer = |i: usize, case: Result<FlexibleCase, String>| -> batch::Answer {
+    let answer = |i: usize, case: &Result<FlexibleCase, String>| -> batch::Answer {
         let refused = |kind: &str, words: &str, misuse: bool| {
             let text =
                 if output.json { error_json(kind, words).to_string() } else { format!("state {}\n{words}\n\n", i + 1) };
             batch::Answer { text, refused: true, misuse }
         };
         match case {
-            Err(why) => refused("not-a-state", &why, true),
-            Ok(case) => match answer(robot, &mut flexible.clone(), &near, &case, asked) {
+            Err(why) => refused("not-a-state", why, true),
+            Ok(case) => match answer(robot, &mut flexible.clone(), &near, case, asked) {
                 Ok((document, text)) => batch::Answer {
                     text: if output.json { document.to_string() } else { format!("state {}\n{text}\n", i + 1) },
                     refused: false,
@@ -84,7 +85,7 @@ pub fn many(robot: &Robot, mode: &WorkingMode, path: &Path, asked: &Asked, outpu
     };
     let total = cases.len();
     let frame = batch::Frame { head: top, heading: String::new(), notes: &|_| String::new(), total: &|| Some(total) };
-    batch::run(Box::new(cases.into_iter()), &frame, output, &answer)
+    batch::run(Box::new(cases.into_iter()), Form::Document, &frame, output, &answer)
 }
 
 fn head(robot: &Robot, flexible: &Flexible<'_>, document: &mut Value) {
@@ -118,7 +119,7 @@ fn cases(robot: &Robot, path: &Path, asked: &Asked) -> Result<Vec<Result<Flexibl
             efforts: s.efforts.unwrap_or_default(),
             deflected: asked.deflected,
         };
-        return Ok(states::stream(robot.model(), path)?.map(|s| s.map(platform)).collect());
+        return Ok(crate::source::stream(robot.model(), path)?.map(|s| s.map(platform)).collect());
     }
     let bad = |why: String| Failure::Usage(format!("{}: {why}", path.display()));
     let text =

@@ -6,7 +6,9 @@ use crate::batch::{self, Answer, Frame};
 use crate::commands::motion::{self, Asked};
 use crate::failure::{Failure, error_json};
 use crate::output::Output;
+use crate::source::{Raw, States};
 use crate::states::{self, State, joint_text, pose_json, pose_text};
+use crate::table::{self, Choice, Form};
 use clap::Args;
 use gough::Robot;
 use gough::kinematics::motion::{Motion, move_from};
@@ -33,7 +35,7 @@ pub struct Arguments {
     /// Active joints: q11=0.3,q21="20 deg"; with --pose, the joints that a redundant robot leaves open
     #[arg(long, group = "question", value_name = "JOINTS", allow_hyphen_values = true)]
     joints: Option<String>,
-    /// Many poses: JSON list, JSON Lines or CSV with a header of the names that --pose and --joints take
+    /// Many poses: JSON list, JSON Lines, CSV with a header of the names that --pose and --joints take, or .npy, .npz
     #[arg(long, group = "question", value_name = "FILE", conflicts_with_all = ["pose", "joints"])]
     states: Option<PathBuf>,
     /// Platform twist: x=0.3,y=-0.2 or x=..,y=..,phi=.. or x=..,y=..,z=..,wx=..,wy=..,wz=..; what is left out is zero
@@ -55,6 +57,8 @@ pub struct Arguments {
     #[command(flatten)]
     pub angles: Angles,
     #[command(flatten)]
+    choice: Choice,
+    #[command(flatten)]
     pub output: Output,
 }
 
@@ -72,7 +76,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
 fn answer(robot: &Robot, arguments: &Arguments) -> Result<(), Failure> {
     let modes = ask::modes(robot, arguments.mode.as_deref())?;
     if let Some(path) = &arguments.states {
-        return many(robot, modes, path, &arguments.output);
+        return many(robot, modes, path, &arguments.choice, &arguments.output);
     }
     let joints = arguments.joints.as_deref().map(|j| ask::joints(robot.model(), j)).transpose()?;
     match (&arguments.pose, joints) {
@@ -184,7 +188,7 @@ fn modes_json(robot: &Robot, pose: &Pose<f64>, found: &[Posture]) -> Value {
         }
         mode
     };
-    let first = found.first().map(|p| state_json(model, p, None)).unwrap_or_default();
+    let first = found.first().map(|p| state_json(model, p, None, None)).unwrap_or_default();
     json!({
         "robot": t.name,
         "pose": pose_json(model, found.first().map_or(pose, Posture::pose)),
@@ -356,8 +360,18 @@ fn assemblies_text(robot: &Robot, active: &[f64], found: &Assemblies) -> String 
     out
 }
 
+/// Columns of tables; the first is the one that is meant when none is named.
+const OF_JOINTS: [&str; 9] =
+    ["active.q", "active.qd", "active.qdd", "passive.q", "passive.qd", "passive.qdd", "pose", "twist", "acceleration"];
+
 /// A list of poses.
-fn many(robot: &Robot, modes: Option<Modes>, path: &std::path::Path, output: &Output) -> Result<(), Failure> {
+fn many(
+    robot: &Robot,
+    modes: Option<Modes>,
+    path: &std::path::Path,
+    choice: &Choice,
+    output: &Output,
+) -> Result<(), Failure> {
     let model = robot.model();
     let t = model.topology();
     let mode = match modes {
@@ -382,23 +396,36 @@ fn many(robot: &Robot, modes: Option<Modes>, path: &std::path::Path, output: &Ou
         }
         Ok((posture, Some(motion)))
     };
+    let form = Form::of(output, choice);
+    let columns = table::columns(model, choice, &OF_JOINTS)?;
+    let (source, states) = States::open(model, path)?;
+    let total = || states::count(path);
+    if !matches!(form, Form::Document | Form::Lines) {
+        let one = |state: &Result<State, String>| {
+            let state = asked_of(state)?;
+            let (posture, motion) = solve(state)?;
+            Ok(table::row(model, &columns, &state_json(model, &posture, motion.as_ref(), Some(state))))
+        };
+        return batch::table((source, states), (form, &columns), (output, &total), &|states| batch::rows(states, &one));
+    }
+    let json = output.json || form == Form::Lines;
     let taken = AtomicUsize::new(0);
-    let answer = |i: usize, state: Result<State, String>| {
-        let state = state.map_err(|reason| SolveError::NotAPose { reason });
-        let found = state.and_then(|state| Ok((solve(&state)?, ask::assumed(model, &state.given))));
+    let answer = |i: usize, raw: &Result<Raw, String>| {
+        let state = raw.as_ref().map_err(Clone::clone).and_then(|r| states.state(r));
+        let found = asked_of(&state).and_then(|state| Ok((solve(state)?, ask::assumed(model, &state.given), state)));
         let (refused, misuse) = (found.is_err(), found.as_ref().is_err_and(SolveError::is_misuse));
         let text = match &found {
-            Ok(((posture, motion), assumed)) => {
+            Ok(((posture, motion), assumed, state)) => {
                 taken.fetch_add(usize::from(!assumed.is_empty()), Ordering::Relaxed);
-                if output.json {
-                    let mut answer = state_json(model, posture, motion.as_ref());
+                if json {
+                    let mut answer = state_json(model, posture, motion.as_ref(), Some(state));
                     add_assumed(t, assumed, &mut answer);
-                    answer.to_string()
+                    table::chosen(choice, &columns, answer).to_string()
                 } else {
                     state_row(model, i, posture)
                 }
             }
-            Err(e) if output.json => error_json(e.kind(), &e.to_string()).to_string(),
+            Err(e) if json => error_json(e.kind(), &e.to_string()).to_string(),
             Err(e) => format!("{:>6} {e}\n", i + 1),
         };
         Answer { text, refused, misuse }
@@ -408,7 +435,7 @@ fn many(robot: &Robot, modes: Option<Modes>, path: &std::path::Path, output: &Ou
     let frame = Frame {
         head: json!({ "robot": t.name, "active_joints": active, "passive_joints": passive }),
         heading: format!("{} in working mode {}\n\n{:>6}{heads}\n", t.name, mode.name(t), "state"),
-        total: &|| states::count(path),
+        total: &total,
         notes: &|count| {
             let taken = taken.load(Ordering::Relaxed);
             let note = |(c, q): &(CoordId, f64)| {
@@ -417,7 +444,11 @@ fn many(robot: &Robot, modes: Option<Modes>, path: &std::path::Path, output: &Ou
             if taken > 0 { ask::assumed(model, &[]).iter().map(note).collect() } else { String::new() }
         },
     };
-    batch::run(states::stream(model, path)?, &frame, output, &answer)
+    batch::run(Box::new(source.map(Ok)), form, &frame, output, &answer)
+}
+
+fn asked_of(state: &Result<State, String>) -> Result<&State, SolveError> {
+    state.as_ref().map_err(|reason| SolveError::NotAPose { reason: reason.clone() })
 }
 
 /// Joints in the order of the columns.
@@ -426,7 +457,7 @@ fn shown(t: &Topology) -> impl Iterator<Item = CoordId> {
 }
 
 /// One state of a list, as JSON.
-fn state_json(model: &Model<f64>, posture: &Posture, motion: Option<&Motion<f64>>) -> Value {
+fn state_json(model: &Model<f64>, posture: &Posture, motion: Option<&Motion<f64>>, asked: Option<&State>) -> Value {
     let t = model.topology();
     let part = |coords: &[CoordId]| {
         let mut part = json!({ "q": posture.joints(model, coords) });
@@ -437,13 +468,19 @@ fn state_json(model: &Model<f64>, posture: &Posture, motion: Option<&Motion<f64>
         part
     };
     let (gap_m, gap_rad) = posture.gap(model);
-    json!({
+    let mut document = json!({
         "pose": pose_json(model, posture.pose()),
         "active": part(&t.active),
         "passive": part(&t.passive),
         "working_mode": posture.mode().name(t),
         "residual": gap_m.max(gap_rad),
-    })
+    });
+    for (name, list) in asked.into_iter().flat_map(|a| [("twist", &a.twist), ("acceleration", &a.acceleration)]) {
+        if let Some(list) = list {
+            document[name] = json!(list);
+        }
+    }
+    document
 }
 
 /// One state of a list, as a line of text.

@@ -19,3 +19,4 @@ mod plan;
 mod questions;
 mod simulate;
 mod states;
+mod tables;

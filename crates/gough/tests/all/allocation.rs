@@ -1,7 +1,8 @@
 //! Hot paths allocate nothing: the allocator counts.
 
 use crate::counting::allocations;
-use gough::dynamics::{Dynamics, FourStates, State};
+use gough::batch::{FourStates, State};
+use gough::dynamics::Dynamics;
 use gough::elastodynamics::{Actuators, Vibration};
 use gough::kinematics::geometry::solve_legs;
 use gough::kinematics::matrices::{Matrices, assemble};

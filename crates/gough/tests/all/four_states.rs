@@ -1,8 +1,9 @@
 //! Four states at once, one per lane, are the four states one by one: same efforts, same refusals.
 use crate::common::{all_robots, numbers, random, random_pose, reference_states, robot, state_pose};
 use gough::Robot;
+use gough::batch::{FourStates, State};
+use gough::dynamics::Dynamics;
 use gough::dynamics::newton_euler::Sign;
-use gough::dynamics::{Dynamics, FourStates, State};
 use gough::kinematics::SolveError;
 use gough::scalar::LANES;
 use gough::spatial::{Pose, vec3};

@@ -11,6 +11,7 @@ const FLOORS: [(&str, u8); 15] = [
     ("kinematics", 4),
     ("compile", 5),
     ("dynamics", 5),
+    ("batch", 6),
     ("trajectory", 6),
     ("elastodynamics", 6),
     ("analysis", 7),

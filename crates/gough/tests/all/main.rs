@@ -5,6 +5,7 @@
 
 mod allocation;
 mod arrow;
+mod batch;
 mod branches;
 mod cartesian;
 mod codegen;
