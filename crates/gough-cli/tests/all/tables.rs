@@ -200,10 +200,16 @@ fn answers_can_be_asked_again() {
             assert!(a.len() == 6 && a.iter().zip(&b).all(|(a, b)| (a - b).abs() < 1e-9 * scale), "{what}: {a:?} {b:?}");
         }
     }
+    // A simulation under constant efforts: inverse dynamics of its instants gives these efforts.
     let simulated = path(folder.path(), "simulation.json");
-    let (_, err, status) = run(&["simulate", "five-bar", "--duration", "0.01", "--json", "-o", &simulated]);
+    let question =
+        ["simulate", "five-bar", "--time", "0.01", "--efforts", "q11=0.1,q21=-0.05", "--json", "-o", &simulated];
+    let (_, err, status) = run(&question);
     assert_eq!(status, 0, "{err}");
     let (answer, status) = document(&["idm", "five-bar", "--states", &simulated, "--json"]);
-    assert_eq!(status, 0);
-    assert!(answer["states"].as_array().unwrap().len() > 1);
+    let states = answer["states"].as_array().unwrap();
+    assert!(status == 0 && states.len() > 1);
+    for efforts in states.iter().map(|s| numbers(&s["efforts"])) {
+        assert!((efforts[0] - 0.1).abs() < 1e-9 && (efforts[1] + 0.05).abs() < 1e-9, "{efforts:?}");
+    }
 }
