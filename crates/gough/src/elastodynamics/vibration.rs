@@ -183,7 +183,19 @@ impl Vibration {
             _ => None,
         };
         let (pos, frequencies) = (pos.clone(), Vec::new());
-        Ok(Self { model: Arc::clone(model), bent, ideal: None, elastic, data, pos, samples, arrow, solver, weightless, frequencies })
+        Ok(Self {
+            model: Arc::clone(model),
+            bent,
+            ideal: None,
+            elastic,
+            data,
+            pos,
+            samples,
+            arrow,
+            solver,
+            weightless,
+            frequencies,
+        })
     }
 
     /// The model.

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-const FLOORS: [(&str, u8); 15] = [
+const FLOORS: [(&str, u8); 16] = [
     ("scalar", 0),
     ("spatial", 1),
     ("linalg", 1),
