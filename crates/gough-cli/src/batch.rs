@@ -98,12 +98,15 @@ pub fn run<T: Sync>(
     count.ended()
 }
 
+/// What answers many states at once.
+pub type Answers<'a> = dyn Fn(&[Result<State, String>]) -> Vec<Told> + 'a;
+
 /// Answer all states by rows of a table; `rows` answers many at once.
 pub fn table(
     (mut source, states): (Source, States<'_>),
     (form, columns): (Form, &[Column]),
     (output, total): (&Output, &dyn Fn() -> Option<usize>),
-    rows: &dyn Fn(&[Result<State, String>]) -> Vec<Told>,
+    rows: &Answers<'_>,
 ) -> Result<(), Failure> {
     interrupt::look();
     let bar = bar();

@@ -39,7 +39,7 @@ type Row = (usize, &'static [usize], &'static str, usize, isize);
 fn numbers_of_the_shipped_robots() {
     let (t, plane, all) = ("Tx Ty Tz", "Tx Ty Rz", "Tx Ty Tz Rx Ry Rz");
     // Joints, dim E of each leg, common motions, degrees of freedom, the same loop by loop.
-    let table: [(&str, Row); 15] = [
+    let table: [(&str, Row); 16] = [
         ("five-bar", (5, &[3, 2], "1T 1R", 2, 2)),
         ("3-rpr", (9, &[3; 3], plane, 3, 3)),
         ("orthoglide", (15, &[5; 3], t, 3, 3)),
@@ -55,6 +55,7 @@ fn numbers_of_the_shipped_robots() {
         ("heli4", (20, &[5; 4], t, 3, 2)),
         ("dual-emps", (5, &[2, 3], "1T 1R", 2, 2)),
         ("five-bar-flexible", (5, &[3, 2], "1T 1R", 2, 2)),
+        ("gough-stewart-flexible", (36, &[6; 6], all, 6, 6)),
     ];
     assert!(gough::robots::names().eq(table.iter().map(|row| row.0)), "a robot is missing");
     for (name, (joints, dimensions, common, degrees, by_loops)) in table {

@@ -3,8 +3,9 @@
 use super::plan::{Attached, CartesianPlan, Limb, PartKind};
 use crate::description::{Give, GivenCompliance, Joint as RowJoint, RodPair};
 use crate::elastodynamics::beam::{BeamData, Block};
-use crate::elastodynamics::numbers::beam_data;
-use crate::model::{BodyId, Id, Model, Node};
+use crate::elastodynamics::drives::{DriveElasticity, static_drive_stiffness};
+use crate::elastodynamics::numbers::{beam_data, servo_stiffness};
+use crate::model::{BodyId, CoordId, Id, Model, Node};
 use crate::scalar::Real;
 use crate::spatial::{Pose, Rotation, Vec3, vec3};
 use std::sync::Arc;
@@ -84,20 +85,35 @@ impl<S: Real> CartesianModel<S> {
 impl<S: Real> LimbNumbers<S> {
     pub(super) fn new(model: &Model<S>, limb: &Limb) -> Self {
         let joints = &model.numbers().joints;
-        let stiffness = |(column, drive): &(usize, bool)| {
-            let joint = &joints[limb.coords[*column]];
-            joint.stiffness + if *drive { joint.transmission } else { S::zero() }
+        let driven = |(column, drive): &(usize, bool)| match static_drive_stiffness(model, limb.coords[*column]) {
+            Some(k) if *drive => k,
+            _ => S::zero(),
         };
-        let driven = |(column, drive): &(usize, bool)| {
-            if *drive { joints[limb.coords[*column]].transmission } else { S::zero() }
+        let stiffness = |s: &(usize, bool)| joints[limb.coords[s.0]].stiffness + driven(s);
+        let rotor = |(column, c): (usize, &CoordId)| {
+            let drives = limb.springs.contains(&(column, true));
+            joints[*c].rotor * if drives { rotor_share(model, *c) } else { S::one() }
         };
         Self {
             springs: limb.springs.iter().map(|s| stiffness(s).recip()).collect(),
             drives: limb.springs.iter().map(driven).collect(),
             parts: limb.parts.iter().map(|p| part_numbers(model, p.kind)).collect(),
-            rotors: limb.coords.iter().map(|c| joints[*c].rotor).collect(),
+            rotors: limb.coords.iter().enumerate().map(rotor).collect(),
             rods: limb.rods.iter().filter_map(|r| pair(model, r.bar)).collect(),
         }
+    }
+}
+
+/// Part of a rotor's inertia that moves with its joint: all of it under a servo loop, nothing where it is held behind a
+/// transmission, and what the spring between leaves where there are both.
+fn rotor_share<S: Real>(model: &Model<S>, c: CoordId) -> S {
+    match DriveElasticity::of(model, c) {
+        DriveElasticity::Transmission => S::zero(),
+        DriveElasticity::TransmissionAndServo => {
+            let (k, servo) = (model.numbers().joints[c].transmission, servo_stiffness(model, c));
+            (k / (k + servo)).squared()
+        }
+        DriveElasticity::Servo | DriveElasticity::Rigid => S::one(),
     }
 }
 

@@ -3,6 +3,7 @@
 
 use super::kernel::{LimbData, fill_rows};
 use crate::description::{ClosureJoint, Joint as RowJoint, RodInertia, VirtualTwists};
+use crate::elastodynamics::drives::static_drive_stiffness;
 use crate::elastodynamics::plan::Actuators;
 use crate::kinematics::Positions;
 use crate::kinematics::matrices::{by_closure, coords_of, coupled_legs, platform_body, row_scale, rows_of};
@@ -231,7 +232,9 @@ fn role(model: &Model<f64>, c: CoordId, actuators: Actuators) -> Role {
     let held = actuators != Actuators::Free && is_to_hold(model, c);
     match (held, actuators) {
         _ if model.topology().is_held(c) => Role::Still,
-        (true, Actuators::Elastic) if joint.transmission > 0.0 => Role::Spring { drive: true },
+        (true, Actuators::Elastic) if static_drive_stiffness(model, c).is_some_and(|k| k > 0.0) => {
+            Role::Spring { drive: true }
+        }
         (true, _) => Role::Still,
         (false, _) if joint.stiffness > 0.0 => Role::Spring { drive: false },
         (false, _) => Role::Free,
