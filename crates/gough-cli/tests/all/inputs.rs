@@ -31,7 +31,7 @@ fn the_mean_of_lone_instants_is_no_zero() {
     let path = file(folder.path(), "m.csv", "t,x,y\n0,0.05,0.25\n0.5,0.5,0.5\n1,0.05,0.25\n");
     let drive = &json(&["idm", "five-bar", "--trajectory", &path, "--json"])["drives"][0];
     let (rms, peak) = (drive["rms"].as_f64().unwrap(), drive["peak"].as_f64().unwrap());
-    assert!(rms > 0.5 * peak.abs() && rms <= peak.abs(), "{drive}");
+    assert!(rms > 0.1 * peak.abs() && rms <= peak.abs(), "{drive}");
 }
 
 #[cfg(unix)]

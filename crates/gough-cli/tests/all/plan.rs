@@ -98,7 +98,7 @@ fn wrong_questions_to_plan_are_refused_with_what_to_do() {
     let base = ["plan", "five-bar", "--from", "x=0,y=0.3"];
     let cases: [(&[&str], i32, &str); 9] = [
         (&["--to", "x=0.05,y=0.28"], 2, "--time"),
-        (&["--to", "x=0.05,y=0.28", "--time", "-1"], 2, "positive"),
+        (&["--to", "x=0.05,y=0.28", "--time", "-1"], 2, "between 0 and --time"),
         (&["--to", "x=0.05,y=0.28", "--time", "1", "--via", "x=0,y=0.3"], 2, "has no time"),
         (&["--to", "x=0.05,y=0.28", "--time", "1", "--via", "x=0,y=0.31@2"], 2, "must rise"),
         (&["--to", "x=0.05,y=0.28", "--fastest"], 2, "needs limits"),

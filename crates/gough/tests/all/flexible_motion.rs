@@ -238,7 +238,7 @@ fn power_balances_on_a_damped_robot() {
         let change = (at(h) - at(-h)) / (2.0 * h);
         (power - change - found.damping_power).abs() / (change.abs() + found.damping_power)
     };
-    let all: Vec<f64> = [2e-8, 1e-7, 3e-7, 1e-6, 3e-6, 1e-5].into_iter().map(&mut off).collect();
+    let all: Vec<f64> = [2e-10, 5e-10, 1e-9, 2e-9, 5e-9].into_iter().map(&mut off).collect();
     let best = all.iter().copied().fold(f64::INFINITY, f64::min);
     assert!(best < 1e-5, "{power} {} {all:?}", found.damping_power);
 }
