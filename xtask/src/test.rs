@@ -22,7 +22,6 @@ pub fn run(full: bool) -> Result<(), String> {
         cargo(&["run", "--quiet", "-p", "gough", "--example", &example])?;
     }
     program("cargo", &["doc", "--workspace", "--no-deps"], &[("RUSTDOCFLAGS", "-D warnings")])?;
-    crate::fuzz::run(&["robots", "60", "--seed", "1"])?;
     crate::book::run()?;
     unchanged(&["docs/src", "robots"])?;
     match octave {

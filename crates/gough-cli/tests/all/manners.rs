@@ -222,7 +222,7 @@ fn every_command_takes_the_options_about_the_robot() {
         ("idm", &["--pose", "x=0.01,y=0.02,phi=-50deg", "--acceleration", "x=1"]),
         ("ddm", &["--pose", "x=0.01,y=0.02,phi=-50deg", "--efforts", "11=1"]),
         ("codegen", &["--model", "jacobian", "--count"]),
-        ("simulate", &["--time", "0.002"]),
+        ("simulate", &["--rigid", "--time", "0.002"]),
         ("frequencies", &["--count", "2"]),
     ];
     for (command, rest) in questions {

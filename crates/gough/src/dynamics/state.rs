@@ -302,7 +302,7 @@ impl Dynamics {
     }
 
     /// Acceleration of the platform in its independent components for a pose, a twist and efforts of the drives; the
-    /// accelerations of the joints are left in [`Dynamics::motion`].
+    /// accelerations of the joints are those of [`Dynamics::joint_accelerations`] afterwards.
     pub fn direct(
         &mut self,
         model: &Model<f64>,

@@ -144,11 +144,7 @@ const MOST_FULL: usize = 120;
 
 /// Both methods side by side: each mode of the Cartesian method and that of the full method whose motion of the platform it is
 /// most.
-pub fn compare(
-    c: &Cartesian<'_>,
-    modes: &[([f64; 6], f64)],
-    v: &mut Vibration,
-) -> Result<Vec<ModePair>, ElasticError> {
+pub fn compare(c: &Cartesian<'_>, modes: &[([f64; 6], f64)], v: &mut Vibration) -> Result<Vec<ModePair>, ElasticError> {
     let full = v.lowest_groups(v.modes().min(MOST_FULL))?.to_vec();
     let moved: Vec<[f64; 6]> = (0..full.len()).map(|k| platform_motion(c, v, k)).collect();
     let M = &c.data().M;
