@@ -34,7 +34,7 @@ const TARGETS: [Target; 5] = [
 /// Most live memory, in bytes.
 const MOST_MEMORY: usize = 1 << 30;
 /// Longest time for one question.
-const LONGEST: Duration = Duration::from_secs(120);
+const LONGEST: Duration = Duration::from_mins(2);
 /// Set where the program is built to compute fast.
 const FAST: &str = "GOUGH_FUZZ_IS_FAST";
 /// Seconds when none are given.

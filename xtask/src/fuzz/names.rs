@@ -92,7 +92,7 @@ pub fn run(session: &mut Session) -> Result<(), String> {
 fn with_name(text: &str, name: &str, summary: &str) -> String {
     let own = |l: &&str| !(l.starts_with("name = \"five-bar\"") || l.starts_with("summary ="));
     let rest: Vec<&str> = text.lines().filter(own).collect();
-    let quoted = |t: &str| serde_json::Value::from(t).to_string().replace("\\u00", "\\u00");
+    let quoted = |t: &str| serde_json::Value::from(t).to_string();
     let head = format!("[robot]\nname = {}\nsummary = {}", quoted(name), quoted(summary));
     rest.join("\n").replacen("[robot]", &head, 1)
 }
@@ -112,7 +112,7 @@ fn code(program: &Program, robot: &str, model: &str, language: &str) -> Result<S
         let name = p.file_name().unwrap_or_default().to_string_lossy().into_owned();
         !name.contains("_test")
             && !name.starts_with("test_")
-            && !name.ends_with(".h")
+            && name.strip_suffix(".h").is_none()
             && p.is_file()
             && name != "Cargo.toml"
     };
