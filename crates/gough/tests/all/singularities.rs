@@ -171,7 +171,7 @@ fn distances_shrink_as_the_platform_moves_there() {
             }
         }
         let turns = model.topology().platform.independent.iter().filter(|c| c.is_angle()).count();
-        // The singularities of DualEMPS are farther away than a derivative can tell.
+        // KNOWN GAP: no distance of DualEMPS is compared since rows of legs with several drives are orthonormal; why is not known.
         assert!(turns > 1 || checked > 5 || robot.name() == "dual-emps", "{}: {checked}", robot.name());
     }
 }
