@@ -9,9 +9,9 @@ use super::modes::WorkingMode;
 use super::platform::check_pose;
 use super::positions::{JointPosition, Positions, pose_bodies};
 use super::ways::{Standing, newton_leg};
-use crate::model::{Coord, CoordId, LegId, Method, Model, Step};
+use crate::model::{Coord, CoordId, LegId, Method, Model};
+use crate::spatial::Pose;
 use crate::spatial::orientation::wrap;
-use crate::spatial::{Pose, Vec3};
 
 /// A posture whose loops are closed. Only the solvers of this stage make one, after checking the residual.
 #[derive(Clone, Copy, Debug)]
@@ -214,7 +214,7 @@ pub(super) fn leg_reaches(model: &Model<f64>, id: LegId, pos: &Positions<f64>, l
     for (k, step) in steps.zip(model.leg_blocks(id).iter().flat_map(|b| &b.steps)) {
         let least = step.least_margin(model.size());
         if !(pos.margins[k] >= least) {
-            let by = missing(step, pos.targets[k]);
+            let by = step.missing(pos.targets[k]);
             return Err(if by < 1e-13 * model.size() || pos.margins[k].abs() <= least {
                 SolveError::AtLimit { leg: leg() }
             } else {
@@ -230,33 +230,6 @@ pub(super) fn leg_reaches(model: &Model<f64>, id: LegId, pos: &Positions<f64>, l
         return Ok(());
     }
     Err(SolveError::OutOfReach { leg: leg(), by: if miss.is_finite() { miss } else { model.size() } })
-}
-
-/// By how many metres a target is too far or too near for a step.
-fn missing(step: &Step<f64>, t: Vec3<f64>) -> f64 {
-    let r = t.x.hypot(t.y);
-    let outside = |r: f64, l1: f64, l2: f64| (r - (l1 + l2)).max((l1 - l2).abs() - r).max(0.0);
-    match step {
-        Step::ReachRR { l1_sq, l2_sq, .. } => outside(r, l1_sq.sqrt(), l2_sq.sqrt()),
-        Step::ReachRP { offset_sq, .. } => (offset_sq.sqrt() - r).max(0.0),
-        Step::ReachPR { C1, s, l2_sq, .. } => {
-            let t = C1.apply_inv(t);
-            ((s.x * t.y - s.y * t.x).abs() - l2_sq.sqrt()).max(0.0)
-        }
-        Step::RodP { c, rod_sq, .. } => {
-            let w = t - c;
-            (w.x.hypot(w.y) - rod_sq.sqrt()).max(0.0)
-        }
-        Step::RodR { c, l1_sq, k0, .. } => {
-            // Distances from the target to the circle of the rod's ball lie between near and far.
-            let rod = (c.norm_squared() - 2.0 * k0).max(0.0).sqrt();
-            let (l1, dz) = (l1_sq.sqrt(), t.z - c.z);
-            let (near, far) = ((r - l1).hypot(dz), (r + l1).hypot(dz));
-            (near - rod).max(rod - far).max(0.0)
-        }
-        Step::Point { d, .. } => (t.norm() - d.norm()).abs(),
-        _ => 0.0,
-    }
 }
 
 pub(super) fn check_closed(model: &Model<f64>, pos: &Positions<f64>) -> Result<(), SolveError> {

@@ -1,6 +1,7 @@
 //! What is known of a posture: joint positions, and the poses of the bodies that follow from them.
 
 use super::modes::WorkingMode;
+pub use crate::model::JointPosition;
 use crate::model::{
     Anchor, BodyNumbers, CoordId, Group, JointKind, Leg, LegId, LegStructure, Model, Node, PerBody, PerCoord, PerLeg,
     Topology,
@@ -8,39 +9,6 @@ use crate::model::{
 use crate::scalar::{Lanes, Real};
 use crate::spatial::{Pose, Turn, Vec3};
 use std::ops::Range;
-
-/// Position of a joint: a turn, or a slide.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct JointPosition<S> {
-    /// Of a revolute joint.
-    pub turn: Turn<S>,
-    /// Of a prismatic joint; the angle, not wrapped, of a revolute one that others follow by a ratio.
-    pub value: S,
-}
-
-impl<S: Real> JointPosition<S> {
-    /// At zero.
-    pub fn zero() -> Self {
-        Self { turn: Turn::identity(), value: S::zero() }
-    }
-
-    /// Turned or slid by `q`.
-    pub fn of(q: S) -> Self {
-        Self { turn: Turn::of(q), value: q }
-    }
-
-    /// Turned.
-    #[inline]
-    pub fn turned(turn: Turn<S>) -> Self {
-        Self { turn, value: S::zero() }
-    }
-
-    /// Slid.
-    #[inline]
-    pub fn slid(value: S) -> Self {
-        Self { turn: Turn::identity(), value }
-    }
-}
 
 /// Positions of one posture, sized once for a model. What belongs to a leg stands together in every list.
 #[derive(Clone, Debug)]

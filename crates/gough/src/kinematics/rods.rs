@@ -1,34 +1,11 @@
 //! Forward geometry in closed form, section 7.2: with its motor held, a leg keeps a point of the platform on a sphere (a
 //! rod) or in a plane. What such constraints leave of the platform follows from circles, spheres and one polynomial.
 
-use super::positions::{JointPosition, Positions};
+use super::positions::Positions;
 use crate::description::Coordinates;
 use crate::linalg::dense::{Matrix, real_roots, svd};
-use crate::model::{Anchor, Block, Model, Slot, Step};
+use crate::model::{Anchor, Block, Held, Locked, Model};
 use crate::spatial::{Pose, Rotation, Turn, Vec3, vec3};
-
-/// What a leg with held motors leaves of the platform.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub enum Locked {
-    /// The platform point keeps its distance from a fixed point.
-    Rod {
-        /// The fixed point, in the world.
-        centre: Vec3<f64>,
-        /// The point on the platform.
-        point: Vec3<f64>,
-        /// The distance.
-        length: f64,
-    },
-    /// The platform point stays in a plane.
-    Plane {
-        /// Normal, in the world.
-        normal: Vec3<f64>,
-        /// Its distance from the world origin along the normal.
-        offset: f64,
-        /// The point on the platform.
-        point: Vec3<f64>,
-    },
-}
 
 /// The constraint of every leg, when each is of a kind that is known and has its one motor in the right place.
 pub fn locked_legs(model: &Model<f64>, pos: &Positions<f64>) -> Option<Vec<Locked>> {
@@ -43,49 +20,10 @@ pub fn locked_legs(model: &Model<f64>, pos: &Positions<f64>) -> Option<Vec<Locke
             return None;
         }
         let active = |k: usize| topology.active.iter().any(|a| coords.local(*a) == Some(k));
-        found.push(locked(block, pos.joints.slice(coords), &active)?);
+        let held = Held { joints: pos.joints.slice(coords), is_active: &active };
+        found.push(block.steps.first()?.locked(&held, block.target)?);
     }
     Some(found)
-}
-
-fn locked(block: &Block<f64>, joints_at: &[JointPosition<f64>], is_active: &dyn Fn(usize) -> bool) -> Option<Locked> {
-    let active = |slot: &Slot| slot.coord.is_some_and(is_active);
-    let point = block.target;
-    let rod = |centre: Vec3<f64>, length: f64| Some(Locked::Rod { centre, point, length });
-    let turn = |slot: &Slot| slot.coord.map(|c| signed_turn(joints_at[c].turn, slot.sign));
-    let slide = |slot: &Slot| slot.coord.map(|c| joints_at[c].value * slot.sign);
-    match block.steps.first()? {
-        Step::ReachRR { C, joints, C1, p, l2_sq, .. } => {
-            if active(&joints[0]) {
-                rod(C.turned(turn(&joints[0])?) * C1.p, l2_sq.sqrt())
-            } else if active(&joints[1]) {
-                let tip = *C1 * turn(&joints[1])?.apply(*p);
-                rod(C.p, tip.x.hypot(tip.y))
-            } else {
-                None
-            }
-        }
-        Step::ReachRP { C, joints, g, s, .. } if active(&joints[1]) => rod(C.p, (*g + *s * slide(&joints[1])?).norm()),
-        Step::ReachPR { C, joints, C1, l2_sq, .. } if active(&joints[0]) => {
-            rod(C.slid(slide(&joints[0])?) * C1.p, l2_sq.sqrt())
-        }
-        Step::RodR { C, joint, c, k0, .. } if active(joint) => {
-            rod(C.turned(turn(joint)?) * *c, (c.norm_squared() - 2.0 * k0).max(0.0).sqrt())
-        }
-        Step::RodP { C, joint, c, rod_sq } if active(joint) => rod(C.slid(slide(joint)?) * *c, rod_sq.sqrt()),
-        Step::Strut { C, joints, cross, g, s, .. } if active(&joints[2]) => {
-            rod(*C * vec3(0.0, 0.0, cross.z1), (*g + *s * slide(&joints[2])?).norm())
-        }
-        Step::Slide { C, joint, k } if active(joint) => {
-            let normal = C.R.z();
-            Some(Locked::Plane { normal, offset: normal.dot(&C.p) + slide(joint)? + k, point })
-        }
-        _ => None,
-    }
-}
-
-fn signed_turn(turn: Turn<f64>, sign: f64) -> Turn<f64> {
-    if sign > 0.0 { turn } else { turn.inverse() }
 }
 
 /// Candidate poses in closed form, and whether they are all there are. `None`: no closed form for this platform, or a

@@ -1,10 +1,10 @@
 //! Legs of the same make side by side in SIMD lanes: one posture of a robot with equal legs for the price of one leg.
 
 use super::Model;
+use super::block::Block;
 use super::ids::{Id, LegId};
 use super::numbers::{BodyNumbers, JointNumbers};
 use super::plan::LegPivots;
-use super::steps::Block;
 use super::topology::{Anchor, JointKind, SidePath, Topology};
 use crate::description::ClosureJoint;
 use crate::scalar::{LANES, Lanes, lanes};

@@ -4,27 +4,29 @@
 //! [`Model`] is what the robot *is*: [`Topology`] (integers, shared) and [`Numbers`] in a scalar, built from the named
 //! parameters. It never changes; what a computation knows lives in the `Data` of each stage.
 
+mod block;
 mod chain;
 mod expand;
+mod forms;
 mod group;
 mod ids;
 mod numbers;
 mod plan;
 mod planner;
 mod point_leg;
-mod recognise;
-mod steps;
 mod topology;
 
+pub use block::Block;
 pub use chain::{Edge, Element, Hop, Motion, Path};
+pub(crate) use forms::Held;
+pub use forms::{ChainWalk, Form, JointPosition, Locked, Recipe, Slot, Step};
 pub use group::Group;
 pub use ids::{BodyId, ClosureId, CoordId, Id, Ids, LegId, Per, PerBody, PerClosure, PerCoord, PerLeg};
 pub use numbers::{BeamNumbers, BodyNumbers, JointNumbers, Numbers};
 pub use plan::{
-    AnchorPosture, BlockPlan, Branch, CoordPlace, LegPivots, MatrixBlock, MatrixPlan, Method, Norm, Plan, Recipe, Root,
+    AnchorPosture, BlockPlan, Branch, CoordPlace, LegPivots, MatrixBlock, MatrixPlan, Method, Norm, Plan, Root,
 };
 pub use point_leg::{Chain, Elbow, Flat, Hold, POOR, PointGroup, PointLeg, PointLegs, Strut, Swing};
-pub use steps::{Block, Cross, Slot, Step};
 pub use topology::{
     Anchor, Body, Closure, Coord, CoordKind, JointKind, Leg, LegStructure, Node, Platform, Range, SidePath, Topology,
 };
@@ -32,9 +34,9 @@ pub use topology::{
 use crate::description::{Coordinate, Coordinates, Description, Diagnostic, Fault, Parameter};
 use crate::scalar::Real;
 use crate::spatial::{Inertia, Vec3};
+use block::BlockBuilder;
 use expand::Layout;
 use std::sync::Arc;
-use steps::BlockBuilder;
 
 /// Most joint coordinates: beyond that dense ranks and searches would take minutes.
 const MOST_COORDS: usize = 150;

@@ -4,7 +4,8 @@
 //! from the chain, through the joints one after the other; each step solves the next one to three of them. Steps hold
 //! their constants in the model's scalar, and the square roots they take have a sign from the working mode.
 
-use super::chain::{Edge, Path};
+use super::chain::Path;
+use super::forms::Recipe;
 use super::ids::{BodyId, ClosureId, CoordId, LegId, PerLeg};
 use crate::linalg::small::PivotOrder;
 use crate::spatial::Pose;
@@ -227,93 +228,4 @@ pub enum Root {
     Slider,
     /// `p` parallelogram, `x` crossed.
     Loop,
-}
-
-/// A step of a chain, by the first joint it takes.
-#[derive(Clone, Copy, PartialEq, Debug)]
-#[allow(missing_docs)]
-pub enum Recipe {
-    /// A joint whose coordinate is known.
-    Pass { at: usize },
-    /// P: along its axis.
-    Slide { at: usize },
-    /// R: a point onto a point.
-    Aim { at: usize },
-    /// R R with parallel axes: two circles.
-    ReachRR { at: usize },
-    /// R R of a dyad that completes a parallelogram; `hinge` joins the opposite bar to the end body.
-    ReachParallel { at: usize, hinge: Edge },
-    /// R P.
-    ReachRP { at: usize, sign: f64 },
-    /// P R.
-    ReachPR { at: usize },
-    /// P P.
-    ReachPP { at: usize },
-    /// R that brings the first ball of a rod to the rod's length from the second.
-    RodR { at: usize },
-    /// P that does the same.
-    RodP { at: usize },
-    /// R R with crossing axes: a vector onto a vector. `flip` chooses the branch.
-    Point { at: usize, flip: f64 },
-    /// R R with crossing axes and a P: a strut.
-    Strut { at: usize, flip: f64, sign: f64 },
-    /// R from a rotation.
-    Orient1 { at: usize },
-    /// R R from a rotation.
-    Orient2 { at: usize },
-    /// R R R from a rotation; `mode` when the branch is a working mode.
-    Orient3 { at: usize, flip: f64, mode: bool },
-}
-
-impl Recipe {
-    /// First joint it takes.
-    pub fn at(&self) -> usize {
-        match *self {
-            Recipe::Pass { at }
-            | Recipe::Slide { at }
-            | Recipe::Aim { at }
-            | Recipe::ReachRR { at }
-            | Recipe::ReachParallel { at, .. }
-            | Recipe::ReachRP { at, .. }
-            | Recipe::ReachPR { at }
-            | Recipe::ReachPP { at }
-            | Recipe::RodR { at }
-            | Recipe::RodP { at }
-            | Recipe::Point { at, .. }
-            | Recipe::Strut { at, .. }
-            | Recipe::Orient1 { at }
-            | Recipe::Orient2 { at }
-            | Recipe::Orient3 { at, .. } => at,
-        }
-    }
-
-    /// How many joints it takes.
-    pub fn takes(&self) -> usize {
-        match self {
-            Recipe::Pass { .. }
-            | Recipe::Slide { .. }
-            | Recipe::Aim { .. }
-            | Recipe::RodR { .. }
-            | Recipe::RodP { .. }
-            | Recipe::Orient1 { .. } => 1,
-            Recipe::ReachRR { .. }
-            | Recipe::ReachParallel { .. }
-            | Recipe::ReachRP { .. }
-            | Recipe::ReachPR { .. }
-            | Recipe::ReachPP { .. }
-            | Recipe::Point { .. }
-            | Recipe::Orient2 { .. } => 2,
-            Recipe::Strut { .. } | Recipe::Orient3 { .. } => 3,
-        }
-    }
-
-    /// The sign of a mode it needs, if any.
-    pub fn root(&self) -> Option<Root> {
-        match self {
-            Recipe::ReachRR { .. } | Recipe::RodR { .. } | Recipe::Orient3 { mode: true, .. } => Some(Root::Elbow),
-            Recipe::ReachPR { .. } | Recipe::RodP { .. } => Some(Root::Slider),
-            Recipe::ReachParallel { .. } => Some(Root::Loop),
-            _ => None,
-        }
-    }
 }

@@ -3,10 +3,10 @@
 
 use super::chain::{Edge, Hop, Path, constants, elements, hinge_on};
 use super::expand::Layout;
+use super::forms::{Bar, Recipe, Recognised, View};
 use super::ids::{BodyId, CoordId, LegId, PerLeg};
 use super::numbers::Numbers;
-use super::plan::{BlockPlan, Method, Plan, Recipe};
-use super::recognise::{Chain, Recognised};
+use super::plan::{BlockPlan, Method, Plan};
 use super::topology::{CoordKind, JointKind, Node, Platform};
 use crate::description::{ClosureJoint, Coordinates};
 use crate::linalg::small::PivotOrder;
@@ -201,62 +201,48 @@ impl<'a> Planner<'a> {
             return None;
         }
         let constants = constants(&self.layout.bodies, &self.layout.closures, self.numbers, path);
-        let chain = Chain {
+        let bars = self.bars(path);
+        let view = View {
             list: &list,
             constants: &constants,
             range: &|c| self.layout.coords[c].range.map(|r| r.limits()),
             driven: &|c| self.layout.coords[c].driven,
             known: &|c| !unknown(c),
+            bars: &bars,
+            centre: 0,
         };
-        let mut found = chain.recognise()?;
-        if path.end() == Node::Platform && self.layout.tool.is_some() && found.recipes.iter().any(needs_rotation) {
-            return None; // a tool point has no orientation
-        }
-        self.parallelogram(path, &mut found);
-        Some(found)
+        let turns = |r: &Recipe| r.form.orients();
+        // A tool point has no orientation.
+        let is_point = path.end() == Node::Platform && self.layout.tool.is_some();
+        view.recognise().filter(|found| !(is_point && found.recipes.iter().any(turns)))
     }
 
-    /// A two-link chain that completes a parallelogram is solved by it, without a square root.
-    fn parallelogram(&self, path: &Path, found: &mut Recognised) {
-        let (layout, numbers) = (self.layout, self.numbers);
-        let [Recipe::ReachRR { at: 0 }, ..] = found.recipes[..] else { return };
-        let constants = constants(&layout.bodies, &layout.closures, numbers, path);
-        let (C0, C1) = (constants.between[0], constants.between[1]);
-        let hinge = |edge: Edge, node: Node| hinge_on(&layout.bodies, &layout.closures, numbers, edge, node);
-        let l1 = C1.p.xy().norm();
-        // The centre, a point of the third axis, on the end body.
-        let behind = constants.between[found.centre.min(constants.between.len() - 1) + 1..]
-            .iter()
-            .fold(crate::spatial::Pose::identity(), |p, X| p * *X);
-        let centre = behind.apply_inv(crate::spatial::Vec3::zeros());
-        let l2 = constants.between[2].p.xy().norm();
-        let hinges: Vec<(Edge, Node, Node)> = self.hinges();
+    /// Known bars that hinges join to the start and to the end of a way.
+    fn bars(&self, path: &Path) -> Vec<Bar> {
+        let layout = self.layout;
+        let hinge = |edge: Edge, node: Node| hinge_on(&layout.bodies, &layout.closures, self.numbers, edge, node);
+        let hinges = self.hinges();
         let touching = |n: Node| hinges.iter().filter(move |(_, a, b)| *a == n || *b == n);
         let other = |e: &(Edge, Node, Node), n: Node| if e.1 == n { e.2 } else { e.1 };
+        let mut bars = Vec::new();
         for first in touching(path.start) {
             let bar = other(first, path.start);
             if !self.known.contains(&bar) || bar == path.start || path.nodes.contains(&bar) {
                 continue;
             }
-            let Some(A) = hinge(first.0, path.start) else { continue };
-            let same_axis =
-                A.R.z().cross(&C0.R.z()).norm() < 1e-9 && (A.p - C0.p).cross(&C0.R.z()).norm() < 1e-9 * (1.0 + l1);
             for second in touching(path.end()).filter(|e| other(e, path.end()) == bar && e.0 != first.0) {
-                let (Some(A_bar), Some(D_bar), Some(D)) =
-                    (hinge(first.0, bar), hinge(second.0, bar), hinge(second.0, path.end()))
-                else {
-                    continue;
-                };
-                let across = |v: crate::spatial::Vec3<f64>, z: crate::spatial::Vec3<f64>| (v - z * z.dot(&v)).norm();
-                let bar_length = across(D_bar.p - A_bar.p, A_bar.R.z());
-                let coupler = across(centre - D.p, D.R.z());
-                let size = l1 + l2;
-                if same_axis && (bar_length - l2).abs() < 1e-9 * size && (coupler - l1).abs() < 1e-9 * size {
-                    found.recipes[0] = Recipe::ReachParallel { at: 0, hinge: second.0 };
-                    return;
+                let frames = (
+                    hinge(first.0, path.start),
+                    hinge(first.0, bar),
+                    hinge(second.0, bar),
+                    hinge(second.0, path.end()),
+                );
+                if let (Some(A), Some(A_bar), Some(D_bar), Some(D)) = frames {
+                    bars.push(Bar { hinge: second.0, first: [A, A_bar], second: [D_bar, D] });
                 }
             }
         }
+        bars
     }
 
     /// All revolute joints between two nodes, cut or not.
@@ -368,8 +354,4 @@ impl<'a> Planner<'a> {
             path.nodes.pop();
         }
     }
-}
-
-fn needs_rotation(recipe: &Recipe) -> bool {
-    matches!(recipe, Recipe::Orient1 { .. } | Recipe::Orient2 { .. } | Recipe::Orient3 { .. })
 }

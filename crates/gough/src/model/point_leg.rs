@@ -2,9 +2,9 @@
 //! platform. What such a leg does to the platform is a force in the point, a function of the point's motion alone.
 
 use super::Model;
+use super::forms::{Slot, Step};
 use super::ids::{Id, LegId};
 use super::numbers::{BodyNumbers, JointNumbers};
-use super::steps::{Slot, Step};
 use super::topology::{Anchor, Closure, Leg, LegStructure, Node, Topology};
 use crate::description::{ClosureJoint, Coordinate};
 use crate::scalar::{LANES, Lanes, Real, lanes};
@@ -303,15 +303,16 @@ impl<'a> Recognise<'a> {
 
     fn leg(&self) -> Option<PointLeg<f64>> {
         let slots: &[Slot] = match self.step {
-            Step::ReachRR { joints, .. } | Step::ReachRP { joints, .. } => joints,
-            Step::Strut { joints, .. } => joints,
+            Step::ReachRR(form) => &form.joints,
+            Step::ReachRP(form) => &form.joints,
+            Step::Strut(form) => &form.joints,
             _ => return None,
         };
         let straight = slots.iter().enumerate().all(|(k, slot)| slot.coord == Some(k) && slot.sign > 0.0);
         let chain = match self.step {
-            Step::ReachRR { .. } => Chain::Elbow(self.elbow()?),
-            Step::ReachRP { sign, .. } => Chain::Swing(self.swing(*sign)?),
-            Step::Strut { sign, flip, .. } => Chain::Strut(self.strut(*sign, *flip)?),
+            Step::ReachRR(_) => Chain::Elbow(self.elbow()?),
+            Step::ReachRP(form) => Chain::Swing(self.swing(form.sign)?),
+            Step::Strut(form) => Chain::Strut(self.strut(form.sign, form.flip)?),
             _ => return None,
         };
         let base = self.numbers[0].X_PF;
