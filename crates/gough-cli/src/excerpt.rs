@@ -235,12 +235,13 @@ mod tests {
     }
 
     #[test]
-    fn spans_beyond_the_text_or_inside_a_character_are_drawn_somewhere() {
+    fn spans_inside_a_character_are_drawn_and_those_of_another_file_are_told_without_a_line() {
         for (start, end) in [(0, 99), (99, 99), (1, 2), (3, 1), (4, 5)] {
             let d = Diagnostic::new(fault("x", &[("x", true)]).what, Span { start, end });
             for text in ["機械\r\n", "", "\n", "a\tb"] {
                 let shown = render("f", text, std::slice::from_ref(&d), false);
-                assert!(shown.contains("╰── here"), "{shown}");
+                assert_eq!(shown.contains("╰── here"), start < text.len(), "{start}..{end}: {shown}");
+                assert!(shown.contains("unknown key"), "{shown}");
             }
         }
     }

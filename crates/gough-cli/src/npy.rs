@@ -112,6 +112,7 @@ impl Header {
         let sizes = sizes.ok_or("the shape of the array is not a list of numbers")?;
         let descr = value(text, "descr")?;
         let structured = descr.starts_with('[');
+        let descr = if structured { descr.split_once(']').map_or(descr, |(fields, _)| fields) } else { descr };
         let words = quoted(descr, if structured { ']' } else { ',' });
         let (names, kinds): (Option<Vec<String>>, Vec<&String>) = if structured {
             (Some(words.iter().step_by(2).cloned().collect()), words.iter().skip(1).step_by(2).collect())

@@ -238,6 +238,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         ("--elastic", arguments.elastic.is_some()),
         ("--deflected", arguments.deflected),
         ("--wrench-time", arguments.wrench_time.is_some()),
+        ("--numerical-damping", arguments.numerical_damping),
     ];
     if let Some((option, _)) = flexible_only.iter().find(|(_, given)| *given) {
         return Err(Failure::Usage(format!("{option} is for flexible robots, and nothing of this one gives way")));

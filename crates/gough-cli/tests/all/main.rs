@@ -8,6 +8,7 @@ mod codegen;
 mod common;
 mod differential;
 mod dynamics;
+mod flexible;
 mod frequencies;
 mod injection;
 mod inputs;

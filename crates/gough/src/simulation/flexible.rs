@@ -497,6 +497,9 @@ impl<'a, 'm> Run<'a, 'm> {
         if self.options.step.is_some() {
             return Ok(());
         }
+        // Beyond the next sudden change nothing can be said.
+        let most = self.border() - self.t;
+        self.h = self.h.min(most);
         for _ in 0..60 {
             match self.check() {
                 Ok(error) => {
@@ -504,14 +507,13 @@ impl<'a, 'm> Run<'a, 'm> {
                     let factor = 0.8 * share.powf(-1.0 / f64::from(self.method.order() + 1));
                     if share <= 1.0 {
                         // Steps stay the same as long as they serve: equal steps keep energy.
-                        if factor > 1.6 {
-                            self.h *= factor.min(4.0);
-                            if factor > 4.0 {
-                                continue;
-                            }
+                        let longer = if factor > 1.6 { (self.h * factor.min(4.0)).min(most) } else { self.h };
+                        let again = factor > 4.0 && longer > self.h;
+                        self.h = longer;
+                        if !again {
+                            return Ok(());
                         }
-                        self.h = self.h.min(self.options.duration);
-                        return Ok(());
+                        continue;
                     }
                     self.h *= factor.max(0.1);
                 }

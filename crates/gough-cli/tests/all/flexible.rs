@@ -1,0 +1,192 @@
+//! Flexible robots in motion, from the command line: static deflection, free and forced vibration, frequency response.
+
+use crate::common::{file, json, repository, run};
+use serde_json::Value;
+use std::fmt::Write as _;
+
+const PLATFORM: &str = "x=0.25,y=0.433,z=1,roll=0,pitch=0,yaw=0";
+
+fn numbers(value: &Value) -> Vec<f64> {
+    value.as_array().unwrap_or_else(|| panic!("{value}")).iter().map(|x| x.as_f64().unwrap()).collect()
+}
+
+fn largest(value: &Value) -> f64 {
+    numbers(value).into_iter().map(f64::abs).fold(0.0, f64::max)
+}
+
+/// At the static deflection nothing accelerates; at the undeformed posture elastic coordinates do.
+#[test]
+fn a_robot_rests_at_its_static_deflection() {
+    let idm = ["idm", "gough-stewart-flexible", "--pose", PLATFORM, "--json"];
+    let deflected = json(&[&idm[..], &["--deflected"]].concat());
+    assert!(largest(&deflected["elastic_qdd"]) < 1e-8, "{}", deflected["elastic_qdd"]);
+    assert!(largest(&deflected["elastic"]["q"]) > 1e-3 && deflected["elastic_energy"].as_f64().unwrap() > 1.0);
+    let straight = json(&idm);
+    assert!(largest(&straight["elastic_qdd"]) > 1.0, "{}", straight["elastic_qdd"]);
+    let names = deflected["active_joints"].as_array().unwrap().iter().map(|n| n.as_str().unwrap());
+    let efforts: Vec<String> =
+        names.zip(numbers(&deflected["efforts"])).map(|(name, effort)| format!("q{name}={effort}")).collect();
+    let ddm = ["ddm", "gough-stewart-flexible", "--pose", PLATFORM, "--json", "--efforts", &efforts.join(",")];
+    let still = json(&[&ddm[..], &["--deflected"]].concat());
+    assert!(largest(&still["acceleration"]) < 1e-7 && largest(&still["elastic_qdd"]) < 1e-7, "{still}");
+    assert!(largest(&json(&ddm)["elastic_qdd"]) > 1.0);
+}
+
+const BENT: &str = "0:0.002:0.005:0:0:0:0:0:0";
+
+fn simulated(more: &[&str]) -> Value {
+    json(&[&["simulate", "dual-emps", "--json"][..], more].concat())
+}
+
+fn total(state: &Value) -> f64 {
+    ["kinetic_energy", "potential_energy", "elastic_energy"].iter().map(|k| state[*k].as_f64().unwrap()).sum()
+}
+
+/// Bent and let go with its drives held, a robot keeps its energy; numerical damping takes of it, and only then.
+#[test]
+fn free_vibration_keeps_its_energy_unless_numerical_damping_takes_it() {
+    let change = |more: &[&str]| {
+        let held = ["--time", "0.02", "--held", "--elastic", BENT, "--step", "5e-4"];
+        let answer = simulated(&[&held[..], more].concat());
+        let states = answer["states"].as_array().unwrap();
+        let (first, last) = (&states[0], states.last().unwrap());
+        assert_eq!(numbers(&first["elastic"])[1..3], [0.002, 0.005], "{first}");
+        assert!(largest(&last["qd"]) < 1e-12, "held");
+        (total(last) - total(first)) / first["elastic_energy"].as_f64().unwrap()
+    };
+    let (kept, damped) = (change(&[]), change(&["--numerical-damping"]));
+    assert!(kept.abs() < 1e-7 && damped < -1e-5, "{kept} {damped}");
+}
+
+/// A push does work while it lasts, and none before or after.
+#[test]
+fn a_push_acts_in_its_time() {
+    let push = ["--time", "0.006", "--held", "--wrench", "fx=10", "--wrench-time", "0.002:0.004", "--every", "1e-3"];
+    let answer = simulated(&push);
+    let at = |t: f64| {
+        let states = answer["states"].as_array().unwrap();
+        states.iter().find(|s| (s["t"].as_f64().unwrap() - t).abs() < 1e-9).unwrap_or_else(|| panic!("{t}")).clone()
+    };
+    let work = |t: f64| at(t)["work"].as_f64().unwrap();
+    assert!(work(0.002).abs() < 1e-9 && work(0.004) > 1e-6, "{} {}", work(0.002), work(0.004));
+    assert!((work(0.006) - work(0.004)).abs() < 1e-9 * work(0.004).max(1.0), "{} {}", work(0.006), work(0.004));
+    let (_, err, status) = run(&["simulate", "dual-emps", "--time", "1", "--held", "--wrench-time", "0.1:0.2"]);
+    assert!(status == 2 && err.contains("--wrench"), "{err}");
+}
+
+/// Measured motion of the motors: drives move as the file says, and what is flexible answers.
+#[test]
+fn motors_play_back_a_measured_motion() {
+    let folder = tempfile::tempdir().unwrap();
+    let home = json(&["simulate", "dual-emps", "--time", "1e-3", "--held", "--json"])["states"][0].clone();
+    let q = numbers(&home["q"]);
+    let mut text = "t,q11,q21\n".to_owned();
+    for k in 0..=20 {
+        let t = 5e-4 * f64::from(k);
+        let _ = writeln!(text, "{t},{},{}", q[0] + 20.0 * t * t, q[1]);
+    }
+    let path = file(folder.path(), "motors.csv", &text);
+    let answer = simulated(&["--time", "0.01", "--playback", &path, "--every", "1e-3"]);
+    for state in answer["states"].as_array().unwrap() {
+        let t = state["t"].as_f64().unwrap();
+        let moved = numbers(&state["q"]);
+        assert!((moved[0] - q[0] - 20.0 * t * t).abs() < 1e-6 && (moved[1] - q[1]).abs() < 1e-9, "{t} {moved:?}");
+    }
+    let last = answer["states"].as_array().unwrap().last().unwrap();
+    assert!(largest(&last["elastic"]) > 1e-6 && largest(&last["efforts"]) > 1e-3, "{last}");
+}
+
+/// Options for flexible robots are refused where nothing gives way.
+#[test]
+fn rigid_robots_have_nothing_to_bend() {
+    for option in [&["--held"][..], &["--elastic", "0"], &["--deflected"], &["--numerical-damping"]] {
+        let (_, err, status) = run(&[&["simulate", "five-bar", "--time", "0.1"][..], option].concat());
+        assert!(status == 2 && err.contains("flexible"), "{option:?}: {err}");
+    }
+    assert_eq!(run(&["simulate", "dual-emps", "--deflected", "--time", "1e-4"]).2, 0);
+}
+
+const RESPONSE: [&str; 6] = ["response", "dual-emps", "--input", "fx", "--output-motion", "x"];
+
+fn response(more: &[&str]) -> Value {
+    json(&[&RESPONSE[..], &["--json"], more].concat())
+}
+
+fn curve(answer: &Value) -> Vec<[f64; 2]> {
+    let pair = |x: &Value| [x[0].as_f64().unwrap(), x[1].as_f64().unwrap()];
+    answer["response"].as_array().unwrap().iter().map(pair).collect()
+}
+
+/// Mobility is i w times receptance, accelerance -w^2 times; at low frequency receptance is the static compliance, and
+/// resonances are the frequencies at rest.
+#[test]
+fn kinds_of_response_are_derivatives_of_each_other() {
+    let range = ["--range", "0.01:100", "--points", "7"];
+    let of = |kind: &str| response(&[&range[..], &["--kind", kind]].concat());
+    let receptance = of("receptance");
+    let (x, v, a) = (curve(&receptance), curve(&of("mobility")), curve(&of("accelerance")));
+    let hz = numbers(&receptance["frequencies_hz"]);
+    assert_eq!(hz.len(), 7);
+    for k in 0..7 {
+        let w = std::f64::consts::TAU * hz[k];
+        let size = w * x[k][0].hypot(x[k][1]);
+        assert!((v[k][0] + w * x[k][1]).abs() + (v[k][1] - w * x[k][0]).abs() < 1e-9 * size, "{k}");
+        assert!((a[k][0] + w * w * x[k][0]).abs() + (a[k][1] + w * w * x[k][1]).abs() < 1e-9 * w * size, "{k}");
+    }
+    let rest = receptance["static_compliance"].as_f64().unwrap();
+    assert!((x[0][0] / rest - 1.0).abs() < 1e-6, "{} {rest}", x[0][0]);
+    let modes: Vec<f64> = receptance["modes"].as_array().unwrap().iter().map(|m| m["hz"].as_f64().unwrap()).collect();
+    let at_rest = numbers(&json(&["frequencies", "dual-emps", "--count", "3", "--json"])["frequencies_hz"]);
+    at_rest.iter().zip(&modes).for_each(|(f, m)| assert!((f / m - 1.0).abs() < 1e-7, "{at_rest:?} {modes:?}"));
+}
+
+/// What a response is asked at changes it; what is written is what is printed.
+#[test]
+fn a_response_is_asked_anywhere_and_written_down() {
+    let folder = tempfile::tempdir().unwrap();
+    let named = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let few = ["--points", "4"];
+    let home = response(&few);
+    let home_pose = home["pose"]["p"].clone();
+    let (x, y) = (home_pose[0].as_f64().unwrap(), home_pose[1].as_f64().unwrap());
+    let moved = response(&[&few[..], &["--pose", &format!("x={},y={y}", x + 0.05)]].concat());
+    assert_ne!(home["static_compliance"], moved["static_compliance"]);
+    let mode = json(&["simulate", "dual-emps", "--time", "1e-4", "--held", "--json"])["working_mode"].clone();
+    let same = response(&[&few[..], &[&format!("--mode={}", mode.as_str().unwrap())]].concat());
+    assert_eq!(same["static_compliance"], home["static_compliance"]);
+    let text = std::fs::read_to_string(repository("robots/five-bar-flexible/robot.toml")).unwrap();
+    let upright = text.replace("gravity = [0, 0, -9.81]", "gravity = [0, -9.81, 0]");
+    assert_ne!(text, upright);
+    let upright = file(folder.path(), "upright.toml", &upright);
+    let sagging = ["response", upright.as_str(), "--input", "fy", "--output-motion", "y", "--json", "--points", "2"];
+    let (straight, deflected) = (json(&sagging), json(&[&sagging[..], &["--deflected"]].concat()));
+    assert_ne!(straight["static_compliance"], deflected["static_compliance"]);
+    let (csv, svg, out) = (named("r.csv"), named("r.svg"), named("r.json"));
+    let written = [&RESPONSE[..], &few, &["--csv", &csv, "--plot", &svg, "--json", "--output", &out]].concat();
+    assert_eq!(run(&written).2, 0);
+    let kept: Value = serde_json::from_str(&std::fs::read_to_string(&out).unwrap()).unwrap();
+    assert_eq!(kept["response"], home["response"]);
+    let table = std::fs::read_to_string(&csv).unwrap();
+    let rows: Vec<Vec<f64>> =
+        table.lines().skip(1).map(|l| l.split(',').map(|x| x.parse().unwrap()).collect()).collect();
+    assert_eq!(rows.iter().map(|r| [r[1], r[2]]).collect::<Vec<_>>(), curve(&home));
+    assert!(std::fs::read_to_string(&svg).unwrap().contains("Response of dual-emps"));
+}
+
+/// The robot of a response is set, actuated and read like that of every command.
+#[test]
+fn the_robot_of_a_response_is_read_like_any_other() {
+    let ask = ["--input", "fx", "--output-motion", "x", "--points", "2", "--json"];
+    let of = |robot: &[&str]| json(&[&["response"][..], robot, &ask].concat());
+    let soft = of(&["five-bar-flexible"])["static_compliance"].as_f64().unwrap();
+    let stiff = of(&["five-bar-flexible", "--set", "width=40 mm"])["static_compliance"].as_f64().unwrap();
+    assert!(stiff < soft, "{stiff} {soft}");
+    let bad = run(&[&["response", "five-bar-flexible", "--actuation", "none-such"][..], &ask].concat());
+    assert!(bad.2 == 2 && (bad.0 + &bad.1).contains("none-such"));
+    let folder = tempfile::tempdir().unwrap();
+    let named = repository("robots/five-bar-flexible/robot.toml");
+    let path = file(folder.path(), "overlay.toml", &format!("extends = {named:?}\n"));
+    let (out, err, status) = run(&[&["response", path.as_str()][..], &ask].concat());
+    assert!(status != 0 && (out + &err).contains("outside"), "a file outside the robot's folder: {err}");
+    assert_eq!(of(&[&path, "--allow-outside"])["static_compliance"].as_f64().unwrap(), soft);
+}
