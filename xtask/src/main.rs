@@ -1,4 +1,4 @@
-//! Chores of the project: `cargo xtask test`, `bench`, `fuzz`, `figures`, `book`, `peers`.
+//! Chores of the project: `cargo xtask test`, `bench`, `fuzz`, `figures`, `book`, `surface`, `peers`.
 #![allow(non_snake_case)]
 
 mod book;
@@ -6,6 +6,7 @@ mod figures;
 mod fuzz;
 mod peers;
 mod run;
+mod surface;
 mod test;
 
 use std::process::ExitCode;
@@ -18,6 +19,7 @@ cargo xtask fuzz [robots|files|states|cli|names] [SECONDS] [--seed N]
                                  robots drawn at random against the laws, questions nobody would ask (default all, 600 s each)
 cargo xtask figures              draw the robots again
 cargo xtask book                 build the book, and the tables in it that are generated
+cargo xtask surface              public items of the library, held equal to crates/gough/surface.txt
 cargo xtask peers [--help]       other programs on the same work: agreement and time (network, minutes)";
 
 fn main() -> ExitCode {
@@ -30,6 +32,7 @@ fn main() -> ExitCode {
         ["fuzz", rest @ ..] => fuzz::run(rest),
         ["figures"] => figures::run(),
         ["book"] => book::run(),
+        ["surface"] => surface::run(),
         ["peers", rest @ ..] => peers::run(rest),
         _ => Err(HELP.to_owned()),
     };

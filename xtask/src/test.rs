@@ -17,11 +17,12 @@ pub fn run(full: bool) -> Result<(), String> {
     if full {
         environment.push(("GOUGH_FULL", "1"));
     }
-    program("cargo", &["test", "--workspace", "--features", PNG], &environment)?;
+    program("cargo", &["test", "--workspace", "--no-fail-fast", "--features", PNG], &environment)?;
     for example in examples()? {
         cargo(&["run", "--quiet", "-p", "gough", "--example", &example])?;
     }
     program("cargo", &["doc", "--workspace", "--no-deps"], &[("RUSTDOCFLAGS", "-D warnings")])?;
+    crate::surface::run()?;
     crate::book::run()?;
     unchanged(&["docs/src", "robots"])?;
     match octave {

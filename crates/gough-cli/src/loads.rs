@@ -1,73 +1,20 @@
 //! What acts on a robot from outside: payload, wrenches, limits of the drives.
 
-use crate::ask::{Assigned, assignments, hint};
+use crate::ask::{hint, of_option};
 use crate::failure::Failure;
 use gough::model::{Model, Node};
-use gough::spatial::{Inertia, Mat3, Wrench, vec3};
+use gough::question::words;
+use gough::spatial::{Inertia, Wrench};
 use gough::trajectory::drive_limits;
-
-const MOMENTS: [&str; 6] = ["ixx", "iyy", "izz", "ixy", "ixz", "iyz"];
 
 /// `--payload mass=2.5,com=0:0:0.05,ixx=0.01`.
 pub fn payload(text: &str) -> Result<Inertia<f64>, Failure> {
-    let usage = |why: String| Failure::Usage(format!("--payload: {why}"));
-    let (mut mass, mut com) = (None, [0.0; 3]);
-    let mut moments = [0.0; 6];
-    let mut seen: Vec<String> = Vec::new();
-    for part in text.split(',').filter(|p| !p.trim().is_empty()) {
-        let (name, value) = part.split_once('=').ok_or_else(|| usage(format!("`{part}` is not NAME=VALUE")))?;
-        let (name, value) = (name.trim(), value.trim());
-        if seen.iter().any(|s| s == name) {
-            return Err(usage(format!("{name} is given twice")));
-        }
-        seen.push(name.to_owned());
-        let read = |text: &str, powers: [i32; 3], what: &str| {
-            let number = Assigned::read(name, text).map_err(usage)?;
-            number.must_have(powers, what).map_err(usage)?;
-            Ok::<f64, Failure>(number.value)
-        };
-        if name == "mass" {
-            mass = Some(read(value, [0, 1, 0], "a mass")?);
-        } else if name == "com" {
-            let parts: Vec<&str> = value.split(':').collect();
-            let [x, y, z] = parts[..] else {
-                return Err(usage(format!("com is three lengths x:y:z, such as com=0:0:0.05, not `{value}`")));
-            };
-            com = [read(x, [1, 0, 0], "a length")?, read(y, [1, 0, 0], "a length")?, read(z, [1, 0, 0], "a length")?];
-        } else if let Some(k) = MOMENTS.iter().position(|m| *m == name) {
-            moments[k] = read(value, [2, 1, 0], "a moment of inertia")?;
-        } else {
-            let known: Vec<&str> = ["mass", "com"].into_iter().chain(MOMENTS).collect();
-            return Err(usage(format!("no `{name}`; {}", hint(name, &known))));
-        }
-    }
-    let mass = mass.ok_or_else(|| usage("mass is missing".to_owned()))?;
-    let [xx, yy, zz, xy, xz, yz] = moments;
-    let moments = Mat3::new(xx, xy, xz, xy, yy, yz, xz, yz, zz);
-    let payload = Inertia::at_com(mass, vec3(com[0], com[1], com[2]), moments);
-    let next = "a mass is positive, and no moment of inertia is above the sum of the other two";
-    payload.check_physical().map_err(|why| usage(format!("no body has this inertia: {why}; {next}")))?;
-    Ok(payload)
+    words::payload(text).map_err(of_option("--payload"))
 }
-
-const COMPONENTS: [&str; 6] = ["fx", "fy", "fz", "mx", "my", "mz"];
 
 /// `fx=10,mz=0.2`.
 fn wrench(text: &str, option: &str) -> Result<Wrench<f64>, Failure> {
-    let usage = |why: String| Failure::Usage(format!("{option}: {why}"));
-    let mut six = [None; 6];
-    for assigned in assignments(text, option)? {
-        let k = COMPONENTS
-            .iter()
-            .position(|n| *n == assigned.name)
-            .ok_or_else(|| usage(format!("no component `{}`; {}", assigned.name, hint(&assigned.name, &COMPONENTS))))?;
-        let (powers, what) = if k < 3 { ([1, 1, -2], "a force") } else { ([2, 1, -2], "a moment") };
-        assigned.must_have(powers, what).map_err(usage)?;
-        if six[k].replace(assigned.value).is_some() {
-            return Err(usage(format!("{} is given twice", assigned.name)));
-        }
-    }
-    Ok(Wrench::from_array(six.map(|x| x.unwrap_or(0.0))))
+    words::wrench(text).map_err(of_option(option))
 }
 
 /// `--wrench`.

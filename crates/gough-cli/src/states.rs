@@ -7,6 +7,8 @@ use crate::inputs;
 use gough::description::{Coordinate, Coordinates, LeftOut};
 use gough::kinematics::platform::{coordinates, home_pose, pose_with};
 use gough::model::{CoordId, Model, Topology};
+use gough::question::PlatformPose;
+pub use gough::question::words::{component_names, coordinate_names};
 use gough::spatial::orientation::wrap;
 use gough::spatial::{Mat3, Pose, Rotation, vec3};
 use serde_json::{Value, json};
@@ -14,13 +16,7 @@ use std::path::Path;
 
 /// `{"p": [..], "R": [[..], ..]}`, and `phi` of a planar platform.
 pub fn pose_json(model: &Model<f64>, pose: &Pose<f64>) -> Value {
-    let m = &pose.R.0;
-    let row = |i: usize| json!([m[(i, 0)], m[(i, 1)], m[(i, 2)]]);
-    let mut value = json!({ "p": [pose.p.x, pose.p.y, pose.p.z], "R": [row(0), row(1), row(2)] });
-    if model.topology().platform.coordinates == Coordinates::Planar {
-        value["phi"] = json!(coordinates(model, pose)[Coordinate::Rz.index()]);
-    }
-    value
+    json!(PlatformPose::new(model, pose))
 }
 
 /// What an answer leaves out, one line each.
@@ -66,13 +62,6 @@ pub struct State {
     pub acceleration: Option<Vec<f64>>,
     /// Efforts of the drives.
     pub efforts: Option<Vec<f64>>,
-}
-
-/// Names of the platform's own components: `x`, `phi`, `wx`.
-pub fn component_names(model: &Model<f64>) -> Vec<&'static str> {
-    let platform = &model.topology().platform;
-    let angle = if platform.coordinates == Coordinates::Planar { "phi" } else { "wz" };
-    platform.independent.iter().map(|c| ["x", "y", "z", "wx", "wy", angle][c.index()]).collect()
 }
 
 /// Columns of rates: `xd`, `phid`, `wx`; of accelerations with one more d.
@@ -280,9 +269,13 @@ impl CsvColumns {
     }
 }
 
+fn owned(names: Vec<&'static str>) -> Vec<String> {
+    names.into_iter().map(str::to_owned).collect()
+}
+
 /// Names of the columns of a bare array: coordinates of the platform, its rates, its accelerations.
 pub fn list_names(model: &Model<f64>, width: usize) -> Result<Vec<String>, String> {
-    let names = [coordinate_names(model), rate_names(model, ""), rate_names(model, "d")];
+    let names = [owned(coordinate_names(model)), rate_names(model, ""), rate_names(model, "d")];
     let n = names[0].len();
     if n > 0 && width.is_multiple_of(n) && (n..=3 * n).contains(&width) {
         return Ok(names.concat()[..width].to_vec());
@@ -298,7 +291,7 @@ pub fn list_names(model: &Model<f64>, width: usize) -> Result<Vec<String>, Strin
 /// Names of the columns of an array in an archive.
 pub fn array_names(model: &Model<f64>, name: &str, width: usize) -> Result<Vec<String>, String> {
     let names = match name {
-        "pose" => coordinate_names(model),
+        "pose" => owned(coordinate_names(model)),
         "twist" => rate_names(model, ""),
         "acceleration" => rate_names(model, "d"),
         "efforts" => model.topology().active_names().iter().map(|n| format!("tau_{n}")).collect(),
@@ -308,13 +301,6 @@ pub fn array_names(model: &Model<f64>, name: &str, width: usize) -> Result<Vec<S
         return Ok(names);
     }
     Err(format!("`{name}` has {width} numbers per state, not {} ({})", names.len(), names.join(", ")))
-}
-
-/// Names of the coordinates that say where the platform is.
-pub fn coordinate_names(model: &Model<f64>) -> Vec<String> {
-    let platform = &model.topology().platform;
-    let yaw = if platform.coordinates == Coordinates::Planar { "phi" } else { "yaw" };
-    platform.independent.iter().map(|c| ["x", "y", "z", "roll", "pitch", yaw][c.index()].to_owned()).collect()
 }
 
 fn columns(model: &Model<f64>, names: &[&str]) -> Result<Vec<Column>, String> {

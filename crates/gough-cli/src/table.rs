@@ -65,7 +65,7 @@ impl Column {
             |coords: &[CoordId], d: &str| coords.iter().map(|c| format!("q{}{d}", t.coords[*c].name)).collect();
         let drives = |more: &str| t.active_names().iter().map(|n| format!("tau_{n}{more}")).collect();
         let names: Vec<String> = match path {
-            "pose" => coordinate_names(model),
+            "pose" => coordinate_names(model).iter().map(|n| (*n).to_owned()).collect(),
             "twist" => rate_names(model, ""),
             "acceleration" => rate_names(model, "d"),
             "efforts" => drives(""),

@@ -1,68 +1,101 @@
 //! Dynamics of parallel robots.
 //!
-//! A robot is a small text file; it becomes a checked [`description`], a [`model`] with legs and a plan, and answers
-//! questions: where its joints are for a platform pose, where its platform can be for given motors, in every working and
-//! assembly mode.
+//! A robot is a small text file, or one that comes with the library; it becomes a [`Robot`], which answers questions by one
+//! method per command of the program `gough`, under the same names:
 //!
 //! ```
-//! use gough::kinematics::{inverse, working_modes};
-//! use gough::spatial::{Pose, vec3};
-//!
-//! let robot = gough::robots::load("five-bar").expect("shipped").expect("correct");
-//! let model = robot.model();
-//! let posture = inverse(model, &Pose::translation(vec3(0.05, 0.25, 0.0)), robot.mode())?;
-//! let q = posture.joints(model, &model.topology().active);
-//! assert!((q[0] - 1.5431057639).abs() < 1e-9);
-//! assert_eq!(working_modes(model, posture.pose())?.len(), 4);
-//! # Ok::<(), gough::kinematics::SolveError>(())
+//! let robot = gough::Robot::shipped("five-bar")?;
+//! let pose = robot.pose("x=0.05, y=0.25")?;
+//! let posture = robot.kinematics(&pose).answer()?;
+//! assert!((posture.active.q[0] - 1.5431057639).abs() < 1e-9);
+//! let moving = robot.idm(&pose).twist(&[0.3, -0.2]).acceleration(&[1.0, 2.0]).answer()?;
+//! println!("{:?}", moving.efforts);
+//! # Ok::<(), gough::Error>(())
 //! ```
 //!
-//! The modules are the stages of the computation, in order; each uses those before it, never those after:
+//! | question | method | answer |
+//! |---|---|---|
+//! | joints at a pose, rates, matrices | [`Robot::kinematics`], [`Robot::inverse_geometry`] | [`PostureAnswer`](question::PostureAnswer), [`KinematicMatrices`](question::KinematicMatrices) |
+//! | platform for given motors | [`Robot::forward_geometry`] | [`AssemblyModes`](question::AssemblyModes) |
+//! | singularities | [`Robot::singularities`] | [`Singularities`](question::Singularities) |
+//! | efforts from motion | [`Robot::idm`] | [`Efforts`](question::Efforts) |
+//! | motion from efforts | [`Robot::ddm`] | [`Accelerations`](question::Accelerations) |
+//! | motion over time | [`Robot::simulate`] | [`Summary`], [`Instant`] |
+//! | natural frequencies | [`Robot::frequencies`] | [`FrequencyAnswer`](question::FrequencyAnswer) |
+//! | a quantity over a region | [`Robot::map`] | [`Map`] |
+//! | dynamic parameters | [`Robot::parameters`] | [`BaseParameters`] |
+//! | code for a controller | [`Robot::codegen`] | [`Generated`] |
+//! | many states | [`batch`] | [`EffortsOfStates`](batch::EffortsOfStates) |
 //!
-//! | module | what it does |
-//! |---|---|
-//! | [`scalar`] | what an algorithm may do with a number: `f64`, dual numbers, SIMD lanes, symbols |
-//! | [`spatial`] | poses, twists, wrenches, accelerations, inertias; rotation parameterisations |
-//! | [`linalg`] | small systems in any scalar; larger ones on `f64` through faer |
-//! | [`description`] | robot file → checked description, all faults at once |
-//! | [`model`] | description → tree, legs, closures, plan; numbers in any scalar |
-//! | [`kinematics`] | closure, inverse and forward geometry |
-//! | [`dynamics`] | actuator efforts from motion, motion from efforts, energy, ground reaction |
-//! | [`batch`] | many states on all cores, four at a time |
-//! | [`trajectory`] | motions of the platform over time, what they take and which limits they leave |
-//! | [`elastodynamics`] | flexible bodies, stiffness and mass, natural frequencies and modes |
-//! | [`analysis`] | mobility, dependence of lines |
-//! | [`identification`] | base parameters, exciting motions, parameters from measured motions and efforts |
-//! | [`codegen`] | models as straight-line programs with few operations; C, Rust, Python, MATLAB, CUDA |
-//! | [`simulation`] | motion over time under efforts or a controller |
-//! | [`crossing`] | singularities on the way of a motion, and motions planned through them |
-//! | [`robots`] | the robots that come with the library |
+//! Every answer serialises to the JSON document of its command; every refusal is an [`Error`] that says what to do next.
+//!
+//! Inside, the library is a row of stages (`scalar`, `spatial`, `linalg`, `description`, `model`, `kinematics`, `compile`,
+//! `dynamics`, `trajectory`, `elastodynamics`, `analysis`, `identification`, `codegen`, `simulation`, `crossing`), each of which
+//! uses those before it and never those after. They are open to the program, the benchmarks and the tests of this project, and
+//! may change with every version.
 #![allow(non_snake_case)]
 #![forbid(unsafe_code)]
 
+#[doc(hidden)]
 pub mod analysis;
 pub mod batch;
+#[doc(hidden)]
 pub mod codegen;
 mod compile;
+#[doc(hidden)]
 pub mod crossing;
+#[doc(hidden)]
 pub mod description;
+#[doc(hidden)]
 pub mod dynamics;
+#[doc(hidden)]
 pub mod elastodynamics;
+#[doc(hidden)]
 pub mod identification;
+#[doc(hidden)]
 pub mod kinematics;
+#[doc(hidden)]
 pub mod linalg;
+#[doc(hidden)]
 pub mod model;
+pub mod question;
 mod robot;
 pub mod robots;
+#[doc(hidden)]
 pub mod scalar;
+#[doc(hidden)]
 pub mod simulation;
+#[doc(hidden)]
 pub mod spatial;
+#[doc(hidden)]
 pub mod trajectory;
 
+#[doc(inline)]
+pub use analysis::map::Map;
+#[doc(inline)]
+pub use codegen::{Generated, Language, ModelKind, Options as CodeOptions};
 pub use compile::Mobility;
-pub use robot::Robot;
+#[doc(inline)]
+pub use dynamics::{Share, Sign};
+#[doc(inline)]
+pub use elastodynamics::Actuators;
+#[doc(inline)]
+pub use identification::BaseParameters;
+#[doc(inline)]
+pub use kinematics::{Posture, WorkingMode};
+pub use question::{Error, ErrorKind};
+pub use robot::{Robot, Source};
+#[doc(inline)]
+pub use simulation::{Controller, EffortTable, Feedback, Gains, Instant, Law, Options as SimulationOptions, Summary};
+#[doc(inline)]
+pub use spatial::{Inertia, Pose, Wrench};
 
 /// The code of the README is compiled and run.
 #[cfg(doctest)]
 #[doc = include_str!("../../../README.md")]
 struct Readme;
+
+/// The code of the book's chapter is compiled and run.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/src/guide/from-rust.md")]
+struct FromRust;

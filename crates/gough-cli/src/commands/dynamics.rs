@@ -4,7 +4,6 @@ use crate::angles::Angles;
 use crate::ask::{self, Subject};
 use crate::batch;
 use crate::commands::flexible;
-use crate::commands::kinematics::add_assumed;
 use crate::commands::motion::components;
 use crate::commands::singularities::one_mode;
 use crate::commands::trajectory::{self, Along};
@@ -12,24 +11,19 @@ use crate::failure::{Failure, error_json};
 use crate::loads;
 use crate::output::Output;
 use crate::source::{Raw, States};
-use crate::states::{self, State, component_names, joint_text, left_out_text, pose_json, pose_text};
+use crate::states::{self, State, component_names, joint_text, left_out_text, pose_text};
 use crate::table::{self, Choice, Form, Told};
 use clap::Args;
 use gough::Robot;
-use gough::analysis::named_end_of_reach;
-use gough::analysis::singularity::singularities;
 use gough::description::Concern;
-use gough::dynamics::{
-    Conditions, Derivatives, InverseDynamics, Reactions, RobotModel, Share, Sign, active_model, direct_derivatives,
-    direct_dynamics_under, inverse_derivatives, inverse_dynamics_under, joint_reactions, platform_model,
-};
+use gough::dynamics::{Share, Sign};
 use gough::elastodynamics::motion::{CaseMotion, is_flexible};
-use gough::kinematics::motion::Motion;
-use gough::kinematics::{Kind, Posture, SolveError, WorkingMode, inverse_given};
-use gough::linalg::small::Dense;
-use gough::model::CoordId;
-use gough::spatial::Wrench;
+use gough::kinematics::{SolveError, WorkingMode};
+use gough::model::{CoordId, Node};
+use gough::question::{Accelerations, Efforts, JointForces, POOR_CONDITION, PlatformPose, words};
+use gough::spatial::{Mat3, Pose, Rotation, Wrench, vec3};
 use serde_json::{Value, json};
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
@@ -152,6 +146,33 @@ pub struct Direct {
     derivatives: bool,
 }
 
+/// A question with a state and its conditions.
+macro_rules! asked {
+    ($question:expr, $robot:expr, $state:expr, $mode:expr, $conditions:expr) => {{
+        let (state, conditions): (&State, &Conditions) = ($state, $conditions);
+        let name = |c: CoordId| &$robot.model().topology().coords[c].name;
+        let mut asked = $question.mode($mode);
+        if let Some(twist) = &state.twist {
+            asked = asked.twist(twist);
+        }
+        for (c, q) in &state.given {
+            asked = asked.joint(name(*c), *q);
+        }
+        for (c, [rate, acceleration]) in &conditions.open {
+            asked = asked.joint_motion(name(*c), *rate, *acceleration);
+        }
+        for (body, wrench) in &conditions.loads {
+            asked = match body {
+                Some(body) => asked.load(body, *wrench),
+                None => asked.wrench(*wrench),
+            };
+        }
+        if let Some(sign) = conditions.friction {
+            asked = asked.friction(sign);
+        }
+        asked
+    }};
+}
 /// Actuator efforts.
 pub fn idm(arguments: &Inverse) -> Result<(), Failure> {
     let robot = load(&arguments.question)?;
@@ -167,38 +188,32 @@ pub fn idm(arguments: &Inverse) -> Result<(), Failure> {
             return trajectory::run(&robot, &mode, path, &arguments.along, load, &arguments.question.output);
         }
         let acceleration = optional(&robot, arguments.acceleration.as_deref(), "--acceleration")?;
-        let mut conditions = conditions(&robot, &arguments.question)?;
-        conditions.share = share(&robot, &arguments.share)?;
-        conditions.open = open_joints(&robot, &arguments.question, arguments.joint_accelerations.as_deref())?;
+        let conditions = Conditions::read(&robot, &arguments.question, arguments.joint_accelerations.as_deref())?;
+        let share = share(&robot, &arguments.share)?;
         let one = |state: &State, mode: &WorkingMode| -> Result<(Value, String), SolveError> {
-            let model = robot.model();
-            let posture = inverse_given(model, &state.pose, mode, &state.given)?;
-            let rest = vec![0.0; component_names(model).len()];
-            let twist = state.twist.as_ref().unwrap_or(&rest);
-            let acceleration = state.acceleration.as_ref().unwrap_or(&rest);
-            let found = inverse_dynamics_under(model, &posture, twist, acceleration, &conditions)?;
-            let mut document = efforts_json(&robot, &posture, &found);
-            (document["twist"], document["acceleration"]) = (json!(twist), json!(acceleration));
-            let mut text = efforts_text(&robot, &posture, &found);
-            tell_open_joints(&robot, state, &conditions, &mut document, &mut text);
-            if arguments.reactions {
-                let plain = Conditions { friction: None, ..conditions.clone() };
-                let all = joint_reactions(model, &posture, twist, acceleration, &plain)?;
-                document["reactions"] = reactions_json(&robot, &all);
-                text += &reactions_text(&robot, &all);
+            let mut asked = asked!(robot.idm(&state.pose), &robot, state, mode, &conditions).share(share.clone());
+            if let Some(acceleration) = &state.acceleration {
+                asked = asked.acceleration(acceleration);
             }
-            if arguments.derivatives {
-                let plain = Conditions { friction: None, ..conditions.clone() };
-                let d = inverse_derivatives(model, &posture, twist, acceleration, &plain)?;
-                document["derivatives"] = derivatives_json(&robot, &d, "acceleration");
-                let rows: Vec<String> = model.topology().active_names().iter().map(|n| format!("tau_{n}")).collect();
-                text += &derivatives_text(&robot, &d, "acceleration", &rows);
+            asked = if arguments.reactions { asked.reactions() } else { asked };
+            asked = if arguments.derivatives { asked.derivatives() } else { asked };
+            let found = asked.answer().map_err(unanswered)?;
+            let mut text = efforts_text(&robot, &found);
+            text += &assumed_text(found.assumed.as_ref());
+            for name in &found.held {
+                let _ =
+                    writeln!(text, "q{name} stands still, its drive giving what that takes: the pose leaves it open");
             }
-            Ok((document, text))
+            text += &found.reactions.as_ref().map_or(String::new(), reactions_text);
+            if let Some(d) = &found.derivatives {
+                let rows: Vec<String> = robot.active_joints().iter().map(|n| format!("tau_{n}")).collect();
+                let parts = [("pose", &d.pose), ("twist", &d.twist), ("acceleration", &d.acceleration)];
+                text += &derivatives_text(&robot, &parts, &d.parameters, &rows);
+            }
+            Ok((json!(found), text))
         };
-        let one = |state: &State, mode: &WorkingMode| one(state, mode).map_err(|e| named(&robot, mode, state, e));
         let plain = conditions.loads.is_empty()
-            && conditions.share == Share::Shortest
+            && share == Share::Shortest
             && robot.model().topology().plan.given.is_empty()
             && !(arguments.reactions || arguments.derivatives);
         let quick = |columns: &[table::Column]| match columns {
@@ -221,51 +236,38 @@ pub fn ddm(arguments: &Direct) -> Result<(), Failure> {
             return flexible_ddm(&robot, arguments);
         }
         let efforts = arguments.efforts.as_deref().map(|e| efforts(&robot, e)).transpose()?;
-        let zero = vec![0.0; robot.model().topology().active.len()];
-        let mut conditions = conditions(&robot, &arguments.question)?;
+        let mut conditions = Conditions::read(&robot, &arguments.question, None)?;
         if arguments.friction {
             conditions.friction = Some(conditions.friction.unwrap_or_default());
         } else if conditions.friction.is_some() {
             return Err(Failure::Usage("--friction-width goes with --friction; give both, or neither".to_owned()));
         }
-        conditions.open = open_joints(&robot, &arguments.question, None)?;
         let one = |state: &State, mode: &WorkingMode| -> Result<(Value, String), SolveError> {
-            let model = robot.model();
-            let posture = inverse_given(model, &state.pose, mode, &state.given)?;
-            let rest = vec![0.0; component_names(model).len()];
-            let twist = state.twist.as_ref().unwrap_or(&rest);
-            let tau = state.efforts.as_ref().unwrap_or(&zero);
-            let (acceleration, motion) = direct_dynamics_under(model, &posture, twist, tau, &conditions)?;
-            let mut document = accelerations_json(&robot, &posture, &acceleration, &motion);
-            (document["twist"], document["efforts"]) = (json!(twist), json!(tau));
-            let mut text = accelerations_text(&robot, &posture, &acceleration, &motion);
-            tell_assumed(&robot, state, &mut document, &mut text);
-            if arguments.matrices {
-                let names = component_names(model).join(" ");
-                let on_platform = platform_model(model, &posture, twist, &conditions)?;
-                (document["M"], document["c"]) = matrices_json(&on_platform);
-                text += &matrices_text(&format!("M td_r + c = J_inv^T tau on {names}"), &on_platform);
-                match active_model(model, &posture, twist, &conditions) {
-                    Ok(on_joints) => {
-                        (document["M_active"], document["c_active"]) = matrices_json(&on_joints);
-                        text += &matrices_text("M qdd_a + c = tau on the active joints", &on_joints);
-                    }
-                    Err(SolveError::Singular { kind: Kind::Type2, .. }) => {
-                        text += "\nno model on the active joints: a Type 2 singularity\n";
-                    }
-                    Err(SolveError::Redundant) => text += "\nno model on the active joints: drives are redundant\n",
-                    Err(why) => return Err(why),
-                }
+            let mut asked = asked!(robot.ddm(&state.pose), &robot, state, mode, &conditions);
+            if let Some(efforts) = &state.efforts {
+                asked = asked.efforts(efforts);
             }
-            if arguments.derivatives {
-                let d = direct_derivatives(model, &posture, twist, tau, &conditions)?;
-                document["derivatives"] = derivatives_json(&robot, &d, "efforts");
-                let rows: Vec<String> = component_names(model).iter().map(|n| format!("a_{n}")).collect();
-                text += &derivatives_text(&robot, &d, "efforts", &rows);
+            asked = if arguments.matrices { asked.matrices() } else { asked };
+            asked = if arguments.derivatives { asked.derivatives() } else { asked };
+            let found = asked.answer().map_err(unanswered)?;
+            let mut text = accelerations_text(&robot, &found) + &assumed_text(found.assumed.as_ref());
+            if let Some(m) = &found.platform {
+                let names = robot.components().join(" ");
+                text += &matrices_text(&format!("M td_r + c = J_inv^T tau on {names}"), &m.M, &m.c);
+                let redundant = robot.active_joints().len() > robot.components().len();
+                text += &match &found.joints {
+                    Some(m) => matrices_text("M qdd_a + c = tau on the active joints", &m.M_active, &m.c_active),
+                    None if redundant => "\nno model on the active joints: drives are redundant\n".to_owned(),
+                    None => "\nno model on the active joints: a Type 2 singularity\n".to_owned(),
+                };
             }
-            Ok((document, text))
+            if let Some(d) = &found.derivatives {
+                let rows: Vec<String> = robot.components().iter().map(|n| format!("a_{n}")).collect();
+                let parts = [("pose", &d.pose), ("twist", &d.twist), ("efforts", &d.efforts)];
+                text += &derivatives_text(&robot, &parts, &d.parameters, &rows);
+            }
+            Ok((json!(found), text))
         };
-        let one = |state: &State, mode: &WorkingMode| one(state, mode).map_err(|e| named(&robot, mode, state, e));
         answer_all(&robot, &arguments.question, None, efforts, &one, (&OF_ACCELERATIONS, &|_| None))
     };
     answer().map_err(|why: Failure| why.of(&robot.model().topology().name))
@@ -289,11 +291,15 @@ fn flexible_asked(
     friction: bool,
 ) -> Result<flexible::Asked, Failure> {
     rigid_only(&[("--joints", question.joints.is_some()), ("--joint-rates", question.joint_rates.is_some())])?;
-    let conditions = conditions(robot, question)?;
+    let conditions = Conditions::read(robot, question, None)?;
     let sign = conditions.friction.unwrap_or_default();
+    let node = |body: &Option<String>| match body.as_ref().and_then(|name| robot.model().topology().body(name)) {
+        Some(body) => Node::Body(body),
+        None => Node::Platform,
+    };
     Ok(flexible::Asked {
         payload: question.payload.as_deref().map(loads::payload).transpose()?,
-        loads: conditions.loads,
+        loads: conditions.loads.iter().map(|(body, wrench)| (node(body), *wrench)).collect(),
         deflected: question.deflected,
         direct,
         friction: (friction || !direct).then_some(sign),
@@ -351,11 +357,6 @@ fn flexible_ddm(robot: &Robot, arguments: &Direct) -> Result<(), Failure> {
     }
 }
 
-/// A refusal with the kind of singularity that the end of a leg's reach is.
-fn named(robot: &Robot, mode: &WorkingMode, state: &State, e: SolveError) -> SolveError {
-    named_end_of_reach(robot.model(), mode, &state.pose, robot.home().pose(), e)
-}
-
 /// Values of joints that the pose leaves open, by name.
 fn open_values(robot: &Robot, text: &str, what: &str) -> Result<Vec<(CoordId, f64)>, Failure> {
     let usage = |m: String| Failure::Usage(format!("{what}: {m}"));
@@ -401,43 +402,15 @@ fn open_joints(
     Ok(moves.collect())
 }
 
-/// Joints that the pose leaves open and nothing gives: `assumed` says where they were taken.
-fn tell_assumed(robot: &Robot, state: &State, document: &mut Value, text: &mut String) {
-    let model = robot.model();
-    let t = model.topology();
-    if t.plan.given.is_empty() {
-        return;
-    }
-    let assumed = ask::assumed(model, &state.given);
-    for (c, q) in &assumed {
-        let _ =
-            writeln!(text, "q{} = {} assumed: nothing gives it", t.coords[*c].name, joint_text(model, *c, *q).trim());
-    }
-    add_assumed(t, &assumed, document);
+/// Joints that the pose leaves open and nothing gives.
+fn assumed_text(assumed: Option<&BTreeMap<String, f64>>) -> String {
+    let line = |(name, q): (&String, &f64)| format!("q{name} = {q} assumed: nothing gives it\n");
+    assumed.into_iter().flatten().map(line).collect()
 }
 
-/// The same, and those that stand still: `held` names them.
-fn tell_open_joints(robot: &Robot, state: &State, conditions: &Conditions, document: &mut Value, text: &mut String) {
-    let t = robot.model().topology();
-    tell_assumed(robot, state, document, text);
-    let still = t.plan.given.iter().filter(|c| !conditions.open.iter().any(|(o, _)| o == *c));
-    let still: Vec<&str> = still.map(|c| t.coords[*c].name.as_str()).collect();
-    for name in &still {
-        let _ = writeln!(text, "q{name} stands still, its drive giving what that takes: the pose leaves it open");
-    }
-    if !still.is_empty() {
-        document["held"] = json!(still);
-    }
-}
-
-fn matrices_json(m: &RobotModel) -> (Value, Value) {
-    let rows: Vec<&[f64]> = m.M.data.chunks(m.M.cols.max(1)).collect();
-    (json!(rows), json!(m.c))
-}
-
-fn matrices_text(title: &str, m: &RobotModel) -> String {
+fn matrices_text(title: &str, inertia: &[Vec<f64>], c: &[f64]) -> String {
     let mut text = format!("\n{title}\n");
-    for (row, c) in m.M.data.chunks(m.M.cols.max(1)).zip(&m.c) {
+    for (row, c) in inertia.iter().zip(c) {
         let entries: String = row.iter().map(|x| format!("{x:>14.6}")).collect();
         let _ = writeln!(text, "  {entries}   |{c:>14.6}");
     }
@@ -456,22 +429,41 @@ fn load(question: &Question) -> Result<Robot, Failure> {
     }
 }
 
-/// Loads and friction of the question.
-fn conditions(robot: &Robot, question: &Question) -> Result<Conditions, Failure> {
-    let mut loads = Vec::new();
-    if let Some(text) = &question.wrench {
-        loads.push(loads::on_platform(robot.model(), text)?);
-    }
-    for text in &question.load {
-        loads.push(loads::on_body(robot.model(), text)?);
-    }
-    let friction = match question.friction_width {
-        Some(width) if !(width > 0.0 && width.is_finite()) => {
-            return Err(Failure::Usage(format!("--friction-width is {width}, not a positive rate")));
+/// Loads and friction of the question, and how joints move that the pose leaves open.
+struct Conditions {
+    /// On bodies, or on the platform.
+    loads: Vec<(Option<String>, Wrench<f64>)>,
+    friction: Option<Sign>,
+    open: Vec<(CoordId, [f64; 2])>,
+}
+
+impl Conditions {
+    fn read(robot: &Robot, question: &Question, accelerations: Option<&str>) -> Result<Self, Failure> {
+        let t = robot.model().topology();
+        let mut loads = Vec::new();
+        if let Some(text) = &question.wrench {
+            loads.push((None, loads::on_platform(robot.model(), text)?.1));
         }
-        width => width.map(Sign::Smooth),
-    };
-    Ok(Conditions { loads, friction, ..Conditions::default() })
+        for text in &question.load {
+            let (node, wrench) = loads::on_body(robot.model(), text)?;
+            loads.push((Some(t.node_name(node).to_owned()), wrench));
+        }
+        let friction = match question.friction_width {
+            Some(width) if !(width > 0.0 && width.is_finite()) => {
+                return Err(Failure::Usage(format!("--friction-width is {width}, not a positive rate")));
+            }
+            width => width.map(Sign::Smooth),
+        };
+        Ok(Self { loads, friction, open: open_joints(robot, question, accelerations)? })
+    }
+}
+
+/// Why a state has no answer.
+fn unanswered(e: gough::Error) -> SolveError {
+    match e {
+        gough::Error::Solve(e) => e,
+        other => SolveError::NotAPose { reason: other.to_string() },
+    }
 }
 
 /// `--share`: how redundant drives share.
@@ -512,23 +504,7 @@ fn optional(robot: &Robot, text: Option<&str>, option: &str) -> Result<Option<Ve
 
 /// `q11=1.5,q21=-0.2` in the order of the active joints.
 pub fn efforts(robot: &Robot, text: &str) -> Result<Vec<f64>, Failure> {
-    let t = robot.model().topology();
-    let mut list: Vec<Option<f64>> = vec![None; t.active.len()];
-    for assigned in ask::assignments(text, "--efforts")? {
-        let usage = |m: String| Failure::Usage(format!("--efforts: {m}"));
-        let place = t.coord(&assigned.name).and_then(|c| t.active.iter().position(|a| *a == c));
-        let Some(k) = place else {
-            let names: Vec<String> = t.active_names().iter().map(|n| format!("q{n}")).collect();
-            return Err(usage(format!("no drive `{}`; {}", assigned.name, ask::hint(&assigned.name, &names))));
-        };
-        let (powers, what) =
-            if t.coords[t.active[k]].slides { ([1, 1, -2], "a force") } else { ([2, 1, -2], "a torque") };
-        assigned.must_have(powers, what).map_err(usage)?;
-        if list[k].replace(assigned.value).is_some() {
-            return Err(usage(format!("{} is given twice", assigned.name)));
-        }
-    }
-    Ok(list.into_iter().map(|x| x.unwrap_or(0.0)).collect())
+    words::efforts(robot.model(), text).map_err(ask::of_option("--efforts"))
 }
 
 type One<'a> = &'a (dyn Fn(&State, &WorkingMode) -> Result<(Value, String), SolveError> + Sync);
@@ -644,84 +620,21 @@ fn answer_all(
     batch::run(Box::new(source.map(Ok)), form, &frame, &question.output, &answer)
 }
 
-fn efforts_json(robot: &Robot, posture: &Posture, found: &InverseDynamics) -> Value {
-    let t = robot.model().topology();
-    let part = |coords: &[CoordId]| {
-        json!({
-            "q": posture.joints(robot.model(), coords),
-            "qd": coords.iter().map(|c| found.motion.rates[*c]).collect::<Vec<_>>(),
-            "qdd": coords.iter().map(|c| found.motion.accels[*c]).collect::<Vec<_>>(),
-        })
-    };
-    json!({
-        "pose": pose_json(robot.model(), posture.pose()),
-        "active": part(&t.active),
-        "passive": part(&t.passive),
-        "efforts": found.efforts,
-        "efforts_with_friction": found.efforts_with_friction,
-        "kinetic_energy": found.kinetic_energy,
-        "kinetic_energy_rotors": found.kinetic_energy_rotors,
-        "potential_energy": found.potential_energy,
-        "ground_wrench_on_robot": found.ground_wrench.to_array(),
-        "condition": found.condition,
-        "near_singularities": near(robot, posture, found.condition),
-        "internal_load": found.internal.as_ref().map(|i| &i.load),
-        "null_space": found.internal.as_ref().map(|i| &i.null_space),
-        "working_mode": posture.mode().name(t),
-    })
+fn wrench_text(wrench: &[f64; 6]) -> String {
+    wrench.map(|x| format!("{x:>12.5}")).join("")
 }
 
-/// From this condition on efforts are told together with the singularity that is near.
-const POOR: f64 = 100.0;
-
-/// Singularities that make efforts large, by name, where the condition is poor.
-fn near(robot: &Robot, posture: &Posture, condition: f64) -> Vec<Value> {
-    if condition < POOR {
-        return Vec::new();
-    }
-    let report = singularities(robot.model(), posture);
-    let blamed = report.list.iter().filter(|s| matches!(s.kind, Kind::Type2 | Kind::Lpjts) && s.sigma < 5.0 / POOR);
-    blamed.map(|s| json!({ "kind": s.kind.word(), "leg": s.leg, "sigma": s.sigma, "distance": s.distance })).collect()
-}
-
-fn wrench_text(wrench: &Wrench<f64>) -> String {
-    let number = |x: f64| format!("{x:>12.5}");
-    wrench.to_array().map(number).join("")
-}
-
-fn reactions_json(robot: &Robot, all: &Reactions) -> Value {
-    let t = robot.model().topology();
-    let joints = t.bodies.iter().map(|(b, body)| json!({ "body": body.name, "wrench": all.bodies[b].to_array() }));
-    let closures = t.closures.iter().filter(|(_, c)| !c.tool).map(|(c, closure)| {
-        let through = &all.closures[c];
-        let rows = closure.joint.rows();
-        json!({
-            "closure": closure.name,
-            "leg": t.legs[closure.leg].name,
-            "point": [through.point.x, through.point.y, through.point.z],
-            "wrench": through.wrench.to_array(),
-            "multipliers": through.multipliers[..rows],
-        })
-    });
-    json!({
-        "joints": joints.collect::<Vec<_>>(),
-        "closures": closures.collect::<Vec<_>>(),
-        "determined": all.determined,
-    })
-}
-
-fn reactions_text(robot: &Robot, all: &Reactions) -> String {
-    let t = robot.model().topology();
+fn reactions_text(all: &JointForces) -> String {
     let mut out =
         String::from("\nforces in the joints, N and N m, world axes: from what a body stands on, at its frame\n");
     let head: String = ["fx", "fy", "fz", "mx", "my", "mz"].iter().map(|n| format!("{n:>12}")).collect();
     let _ = writeln!(out, "{:24}{head}", "body");
-    for (b, body) in t.bodies.iter() {
-        let _ = writeln!(out, "{:24}{}", body.name, wrench_text(&all.bodies[b]));
+    for force in &all.joints {
+        let _ = writeln!(out, "{:24}{}", force.body, wrench_text(&force.wrench));
     }
     let _ = writeln!(out, "{:24}{head}", "closure, first on second");
-    for (c, closure) in t.closures.iter().filter(|(_, c)| !c.tool) {
-        let _ = writeln!(out, "{:24}{}", closure.name, wrench_text(&all.closures[c].wrench));
+    for force in &all.closures {
+        let _ = writeln!(out, "{:24}{}", force.closure, wrench_text(&force.wrench));
     }
     if !all.determined {
         out +=
@@ -730,54 +643,43 @@ fn reactions_text(robot: &Robot, all: &Reactions) -> String {
     out
 }
 
-fn derivatives_json(robot: &Robot, d: &Derivatives, given: &str) -> Value {
-    let rows = |m: &Dense<f64>| json!(m.data.chunks(m.cols.max(1)).take(m.rows).collect::<Vec<_>>());
-    let model = robot.model();
-    let parameters: serde_json::Map<String, Value> = model
-        .parameters()
-        .iter()
-        .enumerate()
-        .map(|(k, p)| {
-            let column: Vec<f64> = (0..d.parameters.rows).map(|i| d.parameters.at(i, k)).collect();
-            (p.name.clone(), json!(column))
-        })
-        .collect();
-    json!({ "pose": rows(&d.pose), "twist": rows(&d.twist), given: rows(&d.given), "parameters": parameters })
-}
-
-fn derivatives_text(robot: &Robot, d: &Derivatives, given: &str, rows: &[String]) -> String {
-    let model = robot.model();
-    let parts: Vec<String> = component_names(model).iter().map(|n| (*n).to_owned()).collect();
-    let drives: Vec<String> = model.topology().active_names().iter().map(|n| format!("tau_{n}")).collect();
-    let named: Vec<String> = model.parameters().iter().map(|p| p.name.clone()).collect();
-    let columns = if given == "efforts" { &drives } else { &parts };
+/// Derivatives by the parts of a state and by the parameters of the file, a row per entry; `rows` names the outputs.
+fn derivatives_text(
+    robot: &Robot,
+    parts: &[(&str, &Vec<Vec<f64>>)],
+    parameters: &BTreeMap<String, Vec<f64>>,
+    rows: &[String],
+) -> String {
+    let head: String = rows.iter().map(|n| format!("{n:>16}")).collect();
+    let entries = |list: &mut dyn Iterator<Item = f64>| list.map(|x| format!("{x:>16.6}")).collect::<String>();
     let mut out = String::new();
-    for (what, m, names) in [
-        ("pose", &d.pose, &parts),
-        ("twist", &d.twist, &parts),
-        (given, &d.given, columns),
-        ("parameters", &d.parameters, &named),
-    ] {
-        let _ = writeln!(out, "\nderivatives by {what}");
-        let head: String = rows.iter().map(|n| format!("{n:>16}")).collect();
-        let _ = writeln!(out, "{:12}{head}", "");
+    for (what, m) in parts {
+        let names: Vec<String> = match *what {
+            "efforts" => robot.active_joints().iter().map(|n| format!("tau_{n}")).collect(),
+            _ => robot.components().iter().map(|n| (*n).to_owned()).collect(),
+        };
+        let _ = writeln!(out, "\nderivatives by {what}\n{:12}{head}", "");
         for (k, name) in names.iter().enumerate() {
-            let entries: String = (0..m.rows).map(|i| format!("{:>16.6}", m.at(i, k))).collect();
-            let _ = writeln!(out, "{name:12}{entries}");
+            let _ = writeln!(out, "{name:12}{}", entries(&mut m.iter().map(|row| row[k])));
         }
+    }
+    let _ = writeln!(out, "\nderivatives by parameters\n{:12}{head}", "");
+    for p in robot.model().parameters() {
+        let column = parameters.get(&p.name).into_iter().flatten().copied();
+        let _ = writeln!(out, "{:12}{}", p.name, entries(&mut { column }));
     }
     out
 }
 
-fn efforts_text(robot: &Robot, posture: &Posture, found: &InverseDynamics) -> String {
+fn efforts_text(robot: &Robot, found: &Efforts) -> String {
     let model = robot.model();
     let t = model.topology();
-    let mut out = format!("{} at {}\n", t.name, pose_text(model, posture.pose()));
-    let _ = writeln!(out, "working mode {}\n", posture.mode().name(t));
+    let mut out = format!("{} at {}\n", t.name, answered_pose(robot, &found.pose));
+    let _ = writeln!(out, "working mode {}\n", found.working_mode);
     let _ = writeln!(out, "{:10}{:>15}{:>15}{:>15}  {:>15} {:>15}", "", "q", "qd", "qdd", "effort", "with friction");
+    let moving = |list: &Option<Vec<f64>>, i: usize| list.as_ref().map_or(0.0, |l| l[i]);
     for (i, c) in t.active.iter().enumerate() {
-        let q = posture.joints(model, &[*c])[0];
-        let numbers = [q, found.motion.rates[*c], found.motion.accels[*c]];
+        let numbers = [found.active.q[i], moving(&found.active.qd, i), moving(&found.active.qdd, i)];
         let row: String = numbers.iter().map(|x| format!(" {}", joint_text(model, *c, *x))).collect();
         let unit = if t.coords[*c].slides { "N" } else { "N m" };
         let efforts = format!("{:>15.6} {:>15.6} {unit}", found.efforts[i], found.efforts_with_friction[i]);
@@ -788,52 +690,46 @@ fn efforts_text(robot: &Robot, posture: &Posture, found: &InverseDynamics) -> St
         "\nkinetic energy {:.6} J of the bodies, {:.6} J of the rotors; potential energy {:.6} J",
         found.kinetic_energy, found.kinetic_energy_rotors, found.potential_energy
     );
-    if let Some(internal) = &found.internal {
-        let list = |x: &[f64]| x.iter().map(|x| format!("{x:.6}")).collect::<Vec<_>>().join(", ");
-        let _ = writeln!(out, "internal load, which moves nothing: {}", list(&internal.load));
-        for v in &internal.null_space {
-            let _ = writeln!(out, "null space: {}", list(v));
-        }
+    let list = |x: &[f64]| x.iter().map(|x| format!("{x:.6}")).collect::<Vec<_>>().join(", ");
+    if let Some(load) = &found.internal_load {
+        let _ = writeln!(out, "internal load, which moves nothing: {}", list(load));
     }
-    if found.condition >= POOR {
-        let names = near(robot, posture, found.condition);
-        let names: Vec<&str> = names.iter().filter_map(|n| n["kind"].as_str()).collect();
+    for v in found.null_space.iter().flatten() {
+        let _ = writeln!(out, "null space: {}", list(v));
+    }
+    if found.condition >= POOR_CONDITION {
+        let names: Vec<&str> = found.near_singularities.iter().map(|n| n.kind).collect();
         let near = if names.is_empty() { String::new() } else { format!(", near a singularity: {}", names.join(", ")) };
         let _ = writeln!(out, "condition {:.3e}{near}: errors of the model grow so in the efforts", found.condition);
     }
-    let w = found.ground_wrench;
+    let [fx, fy, fz, mx, my, mz] = found.ground_wrench_on_robot;
     let _ = writeln!(
         out,
-        "ground on robot, at the world origin: force ({:.6}, {:.6}, {:.6}) N, moment ({:.6}, {:.6}, {:.6}) N m",
-        w.f.x, w.f.y, w.f.z, w.m.x, w.m.y, w.m.z
+        "ground on robot, at the world origin: force ({fx:.6}, {fy:.6}, {fz:.6}) N, moment ({mx:.6}, {my:.6}, {mz:.6}) N m"
     );
     out
 }
 
-fn accelerations_json(robot: &Robot, posture: &Posture, acceleration: &[f64], motion: &Motion<f64>) -> Value {
-    let t = robot.model().topology();
-    let accels = |coords: &[CoordId]| coords.iter().map(|c| motion.accels[*c]).collect::<Vec<_>>();
-    json!({
-        "pose": pose_json(robot.model(), posture.pose()),
-        "acceleration": acceleration,
-        "active_qdd": accels(&t.active),
-        "passive_qdd": accels(&t.passive),
-        "working_mode": posture.mode().name(t),
-    })
+/// The pose of an answer, by the coordinates of the platform.
+fn answered_pose(robot: &Robot, found: &PlatformPose) -> String {
+    let [x, y, z] = found.p;
+    let turned = Rotation(Mat3::from_fn(|i, j| found.R[i][j]));
+    pose_text(robot.model(), &Pose { R: turned, p: vec3(x, y, z) })
 }
 
-fn accelerations_text(robot: &Robot, posture: &Posture, acceleration: &[f64], motion: &Motion<f64>) -> String {
+fn accelerations_text(robot: &Robot, found: &Accelerations) -> String {
     let model = robot.model();
     let t = model.topology();
-    let mut out = format!("{} at {}\n", t.name, pose_text(model, posture.pose()));
-    let _ = writeln!(out, "working mode {}\n", posture.mode().name(t));
-    for (name, x) in component_names(model).iter().zip(acceleration) {
+    let mut out = format!("{} at {}\n", t.name, answered_pose(robot, &found.pose));
+    let _ = writeln!(out, "working mode {}\n", found.working_mode);
+    for (name, x) in robot.components().iter().zip(&found.acceleration) {
         let _ = writeln!(out, "acceleration {name:<8} {x:>14.9}");
     }
-    for (part, coords) in [("active", &t.active), ("passive", &t.passive)] {
-        for c in coords {
+    for (part, coords, list) in [("active", &t.active, &found.active_qdd), ("passive", &t.passive, &found.passive_qdd)]
+    {
+        for (c, x) in coords.iter().zip(list) {
             let name = format!("q{}", t.coords[*c].name);
-            let _ = writeln!(out, "{part:<8} qdd {name:<8} {}", joint_text(model, *c, motion.accels[*c]));
+            let _ = writeln!(out, "{part:<8} qdd {name:<8} {}", joint_text(model, *c, *x));
         }
     }
     out

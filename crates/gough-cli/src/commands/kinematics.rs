@@ -17,6 +17,7 @@ use gough::kinematics::{
     working_modes_given,
 };
 use gough::model::{CoordId, Model, Topology};
+use gough::question::PostureAnswer;
 use gough::spatial::Pose;
 use serde_json::{Value, json};
 use std::fmt::Write as _;
@@ -458,29 +459,11 @@ fn shown(t: &Topology) -> impl Iterator<Item = CoordId> {
 
 /// One state of a list, as JSON.
 fn state_json(model: &Model<f64>, posture: &Posture, motion: Option<&Motion<f64>>, asked: Option<&State>) -> Value {
-    let t = model.topology();
-    let part = |coords: &[CoordId]| {
-        let mut part = json!({ "q": posture.joints(model, coords) });
-        if let Some(motion) = motion {
-            part["qd"] = coords.iter().map(|c| motion.rates[*c]).collect();
-            part["qdd"] = coords.iter().map(|c| motion.accels[*c]).collect();
-        }
-        part
-    };
-    let (gap_m, gap_rad) = posture.gap(model);
-    let mut document = json!({
-        "pose": pose_json(model, posture.pose()),
-        "active": part(&t.active),
-        "passive": part(&t.passive),
-        "working_mode": posture.mode().name(t),
-        "residual": gap_m.max(gap_rad),
-    });
-    for (name, list) in asked.into_iter().flat_map(|a| [("twist", &a.twist), ("acceleration", &a.acceleration)]) {
-        if let Some(list) = list {
-            document[name] = json!(list);
-        }
+    let mut answer = PostureAnswer::new(model, posture, motion);
+    if let Some(asked) = asked {
+        (answer.twist, answer.acceleration) = (asked.twist.clone(), asked.acceleration.clone());
     }
-    document
+    json!(answer)
 }
 
 /// One state of a list, as a line of text.

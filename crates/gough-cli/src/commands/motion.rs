@@ -1,7 +1,7 @@
 //! The differential part of `gough kinematics`: rates, accelerations and matrices.
 
 use crate::angles;
-use crate::ask::{self, Modes, assignments, hint};
+use crate::ask::{self, Modes, of_option};
 use crate::commands::kinematics::{add_assumed, check_open, in_mode};
 use crate::failure::Failure;
 use crate::output::Output;
@@ -13,6 +13,7 @@ use gough::kinematics::motion::{Motion, move_from};
 use gough::kinematics::{Posture, SolveError, WorkingMode, inverse_given, working_modes_given};
 use gough::linalg::small::Dense;
 use gough::model::CoordId;
+use gough::question::words::{self, Order};
 use gough::spatial::Pose;
 use serde_json::{Map, Value, json};
 use std::fmt::Write as _;
@@ -26,27 +27,8 @@ pub struct Asked {
 
 /// `x=0.3,y=-0.2,wz=1` in the platform's own components; what is left out is zero.
 pub fn components(robot: &Robot, text: &str, option: &str) -> Result<Vec<f64>, Failure> {
-    let names = component_names(robot.model());
-    let mut list: Vec<Option<f64>> = vec![None; names.len()];
-    for assigned in assignments(text, option)? {
-        let name = match assigned.name.as_str() {
-            "phi" | "theta" | "wz" if names.contains(&"phi") => "phi",
-            other => other,
-        };
-        let Some(k) = names.iter().position(|n| *n == name) else {
-            return Err(Failure::Usage(format!("{option}: no component `{name}`; {}", hint(name, &names))));
-        };
-        let angle = robot.model().topology().platform.independent[k].is_angle();
-        let order = if option == "--twist" { -1 } else { -2 };
-        let what = ["a velocity", "an angular velocity", "an acceleration", "an angular acceleration"];
-        let what = what[usize::from(angle) + if order == -1 { 0 } else { 2 }];
-        let usage = |m: String| Failure::Usage(format!("{option}: {m}"));
-        assigned.must_have([i32::from(!angle), 0, order], what).map_err(usage)?;
-        if list[k].replace(assigned.value).is_some() {
-            return Err(Failure::Usage(format!("{option}: {name} is given twice")));
-        }
-    }
-    Ok(list.into_iter().map(|x| x.unwrap_or(0.0)).collect())
+    let order = if option == "--twist" { Order::Rate } else { Order::Acceleration };
+    words::components(robot.model(), text, order).map_err(of_option(option))
 }
 
 /// One working mode, answered.

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-const FLOORS: [(&str, u8); 16] = [
+const FLOORS: [(&str, u8); 17] = [
     ("scalar", 0),
     ("spatial", 1),
     ("linalg", 1),
@@ -19,6 +19,7 @@ const FLOORS: [(&str, u8); 16] = [
     ("identification", 8),
     ("codegen", 9),
     ("simulation", 9),
+    ("question", 10),
 ];
 
 /// Files beside the folders: a robot ready to be asked needs all stages up to the compiler.

@@ -33,6 +33,7 @@ mod motion;
 mod one_truth;
 mod plain;
 mod points;
+mod question;
 mod reference;
 mod regressor;
 mod simulation;

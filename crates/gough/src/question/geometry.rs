@@ -1,0 +1,300 @@
+//! Joints from the pose of the platform, the platform from its motors, rates and accelerations of the joints.
+
+use super::Error;
+use super::asked::{Asked, asked_methods};
+use super::posed::{JointMotion, PlatformPose, PostureAnswer, assumed, rows};
+use crate::Robot;
+use crate::analysis::named_end_of_reach;
+use crate::kinematics::jacobians::{Redundancy, StateMatrices, matrices_at};
+use crate::kinematics::motion::{Motion, move_from};
+use crate::kinematics::{
+    Assemblies, Posture, SolveError, WorkingMode, assemblies, inverse_given, lists_all_modes, postures,
+    working_modes_given,
+};
+use crate::model::Model;
+use crate::spatial::Pose;
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// A question about joints at a pose; [`Robot::kinematics`] begins it.
+#[derive(Clone)]
+#[must_use = "a question is answered by `answer` or `all_modes`"]
+pub struct Kinematics<'r> {
+    asked: Asked<'r>,
+    moves: bool,
+    acceleration: Option<Vec<f64>>,
+}
+
+/// Every working mode in which a pose can be reached.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+#[non_exhaustive]
+pub struct WorkingModes {
+    /// The postures, that of the file's mode first.
+    pub working_modes: Vec<PostureAnswer>,
+    /// Whether it is known that there are no others.
+    pub complete: bool,
+    /// Joints that the pose leaves open and nothing gives, with where they were taken.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub assumed: Option<BTreeMap<String, f64>>,
+}
+
+/// Every place where the platform can be for given motors.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+#[non_exhaustive]
+pub struct AssemblyModes {
+    /// The motors.
+    pub active: JointMotion,
+    /// The places.
+    pub assemblies: Vec<Assembly>,
+    /// Whether it is known that there are no others.
+    pub complete: bool,
+    /// Largest difference between the given motors and those of the answers, rad or sizes of the robot: least squares where
+    /// motors are redundant.
+    pub misfit: f64,
+}
+
+/// A place where the platform can be for given motors.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+#[non_exhaustive]
+pub struct Assembly {
+    /// The platform.
+    pub pose: PlatformPose,
+    /// Passive joints.
+    pub passive: JointMotion,
+    /// Largest remaining gap of the loops, m or rad.
+    pub residual: f64,
+    /// Working mode by name.
+    pub working_mode: String,
+}
+
+/// The matrices of first and second order at a posture, by name; those that do not exist there are missing. What they mean is
+/// in [`KinematicMatrices::equation`].
+#[derive(Clone, PartialEq, Debug, Serialize)]
+#[non_exhaustive]
+pub struct KinematicMatrices {
+    /// Matrices: rows of numbers.
+    pub matrices: BTreeMap<&'static str, Option<Vec<Vec<f64>>>>,
+    /// Biases, where the question has a twist.
+    pub biases: BTreeMap<&'static str, Option<Vec<f64>>>,
+    /// `none`, `actuation` or `kinematic`.
+    pub redundancy: &'static str,
+    /// The passive joints that the matrices are about.
+    pub passive_of_matrices: Vec<String>,
+}
+
+/// Names of matrices and the equations they stand in.
+const EQUATIONS: [(&str, &str); 18] = [
+    ("A", "A t_p + B qd_a = 0"),
+    ("B", "A t_p + B qd_a = 0"),
+    ("W_c", "constraint wrenches: W_c t_p = 0"),
+    ("Psi_t", "t_p = Psi_t t_r"),
+    ("A_r", "A_r t_r + B qd_a = 0"),
+    ("J", "t_r = J qd_a"),
+    ("J_inv", "qd_a = J_inv t_r"),
+    ("J_t", "J_td qd_d = J_t t_r - J_ta qd_a"),
+    ("J_ta", "J_td qd_d = J_t t_r - J_ta qd_a"),
+    ("J_td", "J_td qd_d = J_t t_r - J_ta qd_a"),
+    ("J_d", "qd_d = J_d qd_a"),
+    ("b_prime", "A td_p + B qdd_a = b_prime"),
+    ("b", "A_r td_r + B qdd_a = b"),
+    ("Psi_t_dot_t_r", "td_p = Psi_t td_r + Psi_t_dot_t_r"),
+    ("a_t", "td_r = J qdd_a + a_t"),
+    ("a_q", "qdd_a = J_inv td_r + a_q"),
+    ("d_c", "J_td qdd_d = J_t td_r - J_ta qdd_a + d_c"),
+    ("a_d", "qdd_d = J_d qdd_a + a_d"),
+];
+
+impl KinematicMatrices {
+    /// The equation that a matrix stands in.
+    pub fn equation(name: &str) -> Option<&'static str> {
+        EQUATIONS.iter().find(|e| e.0 == name).map(|e| e.1)
+    }
+
+    fn new(model: &Model<f64>, s: &StateMatrices, moves: bool) -> Self {
+        let (m, j) = (&s.matrices, &s.jacobians);
+        let matrices = [
+            ("A", Some(&m.A)),
+            ("B", Some(&m.B)),
+            ("W_c", Some(&m.W_c)),
+            ("Psi_t", Some(&m.Psi_t)),
+            ("A_r", Some(&m.A_r)),
+            ("J", j.J.as_ref()),
+            ("J_inv", j.J_inv.as_ref()),
+            ("J_t", Some(&m.J_t)),
+            ("J_ta", Some(&m.J_ta)),
+            ("J_td", Some(&m.J_td)),
+            ("J_d", j.J_d.as_ref()),
+        ];
+        let biases = [
+            ("b_prime", Some(&m.b_prime)),
+            ("b", Some(&m.b)),
+            ("Psi_t_dot_t_r", Some(&m.Psi_t_dot_t_r)),
+            ("a_t", j.a_t.as_ref()),
+            ("a_q", j.a_q.as_ref()),
+            ("d_c", Some(&m.d_c)),
+            ("a_d", j.a_d.as_ref()),
+        ];
+        let biases = biases.into_iter().filter(|_| moves);
+        Self {
+            matrices: matrices.into_iter().map(|(name, m)| (name, m.map(rows))).collect(),
+            biases: biases.map(|(name, x)| (name, x.cloned())).collect(),
+            redundancy: match s.redundancy {
+                Redundancy::None => "none",
+                Redundancy::Actuation => "actuation",
+                Redundancy::Kinematic => "kinematic",
+            },
+            passive_of_matrices: s.passive.iter().map(|c| model.topology().coords[*c].name.clone()).collect(),
+        }
+    }
+}
+
+impl Robot {
+    /// Joints for a pose of the platform: positions, and rates and accelerations when the platform is given a twist.
+    ///
+    /// ```
+    /// let robot = gough::Robot::shipped("five-bar")?;
+    /// let pose = robot.pose("x=0.05, y=0.25")?;
+    /// let found = robot.kinematics(&pose).twist(&[0.3, 0.0]).answer()?;
+    /// assert!((found.active.q[0] - 1.5431057639).abs() < 1e-9);
+    /// assert_eq!(robot.kinematics(&pose).all_modes()?.working_modes.len(), 4);
+    /// # Ok::<(), gough::Error>(())
+    /// ```
+    pub fn kinematics(&self, pose: &Pose<f64>) -> Kinematics<'_> {
+        Kinematics { asked: Asked::new(self, pose), moves: false, acceleration: None }
+    }
+
+    /// Joints for a pose of the platform, in the working mode of the file.
+    ///
+    /// ```
+    /// let robot = gough::Robot::shipped("delta")?;
+    /// let found = robot.inverse_geometry(robot.home().pose())?;
+    /// assert!(found.residual < 1e-12);
+    /// # Ok::<(), gough::Error>(())
+    /// ```
+    pub fn inverse_geometry(&self, pose: &Pose<f64>) -> Result<PostureAnswer, Error> {
+        self.kinematics(pose).answer()
+    }
+
+    /// Every place where the platform can be for given motors, in the order of [`Robot::active_joints`]; in the working mode of
+    /// the file where it has it there.
+    ///
+    /// ```
+    /// let robot = gough::Robot::shipped("3-rpr")?;
+    /// let q = robot.inverse_geometry(robot.home().pose())?.active.q;
+    /// let found = robot.forward_geometry(&q)?;
+    /// assert!(found.complete && !found.assemblies.is_empty());
+    /// # Ok::<(), gough::Error>(())
+    /// ```
+    pub fn forward_geometry(&self, active: &[f64]) -> Result<AssemblyModes, Error> {
+        let n = self.active_joints().len();
+        if active.len() != n || active.iter().any(|x| !x.is_finite()) {
+            let names = self.active_joints().join(", ");
+            return Err(Error::Question(format!("the motors are not {n} finite numbers ({names})")));
+        }
+        Ok(AssemblyModes::new(self.model(), active, &assemblies(self.model(), active, self.mode())?))
+    }
+
+    /// Every posture in a working mode for given motors, in the order of [`Robot::active_joints`].
+    pub fn forward_geometry_in(&self, active: &[f64], mode: &WorkingMode) -> Result<AssemblyModes, Error> {
+        let found = self.forward_geometry(active).and_then(|_| Ok(postures(self.model(), active, mode)?))?;
+        Ok(AssemblyModes::new(self.model(), active, &only_mode(self.model(), found, mode)?))
+    }
+}
+
+/// The postures in a working mode, or which modes there are instead.
+fn only_mode(model: &Model<f64>, found: Assemblies, mode: &WorkingMode) -> Result<Assemblies, SolveError> {
+    let t = model.topology();
+    let mut others: Vec<String> = found.postures.iter().map(|p| p.mode().name(t)).collect();
+    others.sort();
+    others.dedup();
+    let postures: Vec<Posture> = found.postures.into_iter().filter(|p| p.mode() == mode).collect();
+    if postures.is_empty() {
+        return Err(SolveError::NotInMode { mode: mode.name(t), others });
+    }
+    Ok(Assemblies { postures, complete: found.complete, misfit: found.misfit })
+}
+
+impl AssemblyModes {
+    fn new(model: &Model<f64>, active: &[f64], found: &Assemblies) -> Self {
+        let t = model.topology();
+        let one = |p: &Posture| {
+            let (gap_m, gap_rad) = p.gap(model);
+            Assembly {
+                pose: PlatformPose::new(model, p.pose()),
+                passive: JointMotion::new(model, p, None, &t.passive),
+                residual: gap_m.max(gap_rad),
+                working_mode: p.mode().name(t),
+            }
+        };
+        Self {
+            active: JointMotion { q: active.to_vec(), qd: None, qdd: None },
+            assemblies: found.postures.iter().map(one).collect(),
+            complete: found.complete,
+            misfit: found.misfit,
+        }
+    }
+}
+
+impl Kinematics<'_> {
+    asked_methods!();
+
+    /// Acceleration of the platform in its own components.
+    pub fn acceleration(mut self, acceleration: &[f64]) -> Self {
+        self.acceleration = Some(acceleration.to_vec());
+        self.moves = true;
+        self
+    }
+
+    /// The posture in one working mode, in motion when the question has one.
+    pub fn answer(&self) -> Result<PostureAnswer, Error> {
+        let asked = self.asked.checked()?;
+        let posture = Self::posture(&asked)?;
+        self.told(&asked, &posture)
+    }
+
+    /// Every working mode in which the pose can be reached, that of the file first.
+    pub fn all_modes(&self) -> Result<WorkingModes, Error> {
+        let asked = self.asked.checked()?;
+        let model = asked.model();
+        let mut found = working_modes_given(model, asked.pose(), &asked.given)?;
+        found.sort_by_key(|p| p.mode() != asked.robot().mode());
+        Ok(WorkingModes {
+            complete: lists_all_modes(model, found.len()),
+            working_modes: found.iter().map(|p| self.told(&asked, p)).collect::<Result<_, _>>()?,
+            assumed: assumed(model, &asked.given),
+        })
+    }
+
+    /// The matrices of first order, and of second order where the question has a twist, in one working mode.
+    pub fn matrices(&self) -> Result<KinematicMatrices, Error> {
+        let asked = self.asked.checked()?;
+        let posture = Self::posture(&asked)?;
+        let moves = self.moves || self.asked.has_twist();
+        let found = matrices_at(asked.model(), &posture, moves.then_some(asked.twist()))?;
+        Ok(KinematicMatrices::new(asked.model(), &found, moves))
+    }
+
+    fn posture(asked: &Asked<'_>) -> Result<Posture, SolveError> {
+        let (model, home) = (asked.model(), asked.robot().home().pose());
+        let found = inverse_given(model, asked.pose(), asked.mode(), &asked.given);
+        found.map_err(|e| named_end_of_reach(model, asked.mode(), asked.pose(), home, e))
+    }
+
+    fn told(&self, asked: &Asked<'_>, posture: &Posture) -> Result<PostureAnswer, Error> {
+        let model = asked.model();
+        if !(self.moves || self.asked.has_twist()) {
+            return Ok(PostureAnswer::new(model, posture, None));
+        }
+        let acceleration = asked.components(self.acceleration.as_deref(), "acceleration")?;
+        let (mut pos, mut motion) = (posture.positions().clone(), Motion::new(model));
+        let home = asked.robot().home().pose();
+        move_from(model, asked.twist(), &acceleration, &mut pos, &mut motion)
+            .map_err(|e| named_end_of_reach(model, posture.mode(), asked.pose(), home, e))?;
+        if !motion.rates.iter().chain(motion.accels.iter()).all(|(_, x)| x.is_finite()) {
+            return Err(SolveError::not_finite().into());
+        }
+        let mut answer = PostureAnswer::new(model, posture, Some(&motion));
+        (answer.twist, answer.acceleration) = (Some(asked.twist().to_vec()), Some(acceleration));
+        Ok(answer)
+    }
+}
