@@ -26,7 +26,7 @@ pub enum Failure {
     Output(String),
     /// The question has no answer, or is none.
     Solve(SolveError),
-    /// The same about one working mode, where another may have an answer.
+    /// One working mode has no answer; another may have one.
     InMode(SolveError),
     /// There is no code.
     Codegen(CodegenError),
@@ -69,7 +69,7 @@ impl From<PlanError> for Failure {
 }
 
 impl Failure {
-    /// The same, once it is known which robot it is about.
+    /// The failure, once it is known which robot it is about.
     pub fn of(self, robot: &str) -> Self {
         Failure::Of(robot.to_owned(), Box::new(self))
     }

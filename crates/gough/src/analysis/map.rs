@@ -160,7 +160,7 @@ pub struct Map {
     pub complete: bool,
     /// Length, area or volume that can be reached; of [`Quantity::Reachable`] and [`Quantity::Aspect`].
     pub reachable: Option<f64>,
-    /// The same of each aspect, largest first.
+    /// Length, area or volume of each aspect, largest first.
     pub aspects: Vec<f64>,
     /// Of [`Quantity::Frequency`].
     pub frequencies: Option<FrequencyNotes>,

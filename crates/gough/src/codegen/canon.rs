@@ -425,7 +425,7 @@ impl Canon {
         }
     }
 
-    /// The same with sums inside sums and products inside products opened where nothing else uses them, and without what
+    /// The expression with sums inside sums and products inside products opened where nothing else uses them, and without what
     /// no output needs.
     pub fn flattened(&self) -> Self {
         let uses = self.uses();

@@ -95,7 +95,7 @@ impl Graph {
         self.nodes.len() - 1
     }
 
-    /// The same with nodes that have become equal merged, numbers put together, and without those that nothing needs.
+    /// The graph with nodes that have become equal merged, numbers put together, and without those that nothing needs.
     pub fn merged(&self) -> Self {
         let mut new = Self::default();
         let mut map = vec![Signed { node: 0, minus: false }; self.nodes.len()];

@@ -39,7 +39,7 @@ pub struct Crossing {
     pub growth: Vec<f64>,
     /// Efforts at the crossing itself, friction included, as a limit.
     pub limit_efforts: Option<Vec<f64>>,
-    /// The same without friction.
+    /// Efforts at the crossing itself without friction, as a limit.
     pub limit_efforts_without_friction: Option<Vec<f64>>,
 }
 
@@ -119,7 +119,7 @@ pub fn crossings(
     crossings_among(model, mode, trajectory, load, 1000)
 }
 
-/// The same, looked for at about so many instants.
+/// What a motion meets, looked for at about so many instants.
 pub(super) fn crossings_among(
     model: &Model<f64>,
     mode: &WorkingMode,

@@ -10,7 +10,7 @@ use crate::model::Model;
 use crate::trajectory::{Bound, Look, Trajectory, drive_limits, follow_with};
 use serde::Serialize;
 
-/// The same way in the shortest time within the efforts and speeds of the drives, to a ten-thousandth. A
+/// The way of a motion in the shortest time within the efforts and speeds of the drives, to a ten-thousandth. A
 /// motion through singularities is not scaled: its criterion holds at one pace only.
 pub fn fastest(model: &Model<f64>, mode: &WorkingMode, motion: &Trajectory) -> Result<Trajectory, PlanError> {
     if drive_limits(model).iter().all(|l| l.effort.is_none() && l.speed.is_none()) {

@@ -29,7 +29,7 @@ pub enum VirtualTwists {
     /// The constraint wrenches of the leg read as motions, at the point where the leg holds the platform.
     #[default]
     Attached,
-    /// The same at the origin of the platform, in SI units: the null space of the joint screws. It depends on that frame.
+    /// Constraint wrenches read as motions at the origin of the platform, in SI units: the null space of the joint screws. It depends on that frame.
     Null,
     /// Those of `Attached`, turned so that the wrench belonging to the last joint of the leg is a pure force.
     Pure,

@@ -35,7 +35,7 @@ impl Diagnostic {
         Self { what, at, related: Vec::new() }
     }
 
-    /// The same with one more place.
+    /// The diagnostic with one more place.
     pub fn and(mut self, span: Span, words: &'static str) -> Self {
         self.related.push((span, words));
         self

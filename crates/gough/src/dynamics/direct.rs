@@ -32,7 +32,7 @@ pub fn direct_dynamics(
     direct_dynamics_under(model, posture, t_r, efforts, &Conditions::default())
 }
 
-/// The same with loads from outside, and friction where the conditions have it.
+/// Accelerations under loads from outside, and friction where the conditions have it.
 pub fn direct_dynamics_under(
     model: &Model<f64>,
     posture: &Posture,
@@ -53,7 +53,7 @@ pub fn direct_dynamics_under(
     Ok((acceleration, memory.motion))
 }
 
-/// The same for a robot whose pose leaves joints open, each with a drive of its own: efforts are linear in the accelerations of
+/// Accelerations of a robot whose pose leaves joints open, each with a drive of its own: efforts are linear in the accelerations of
 /// platform and open joints together, one inverse model per column, (8.34); the rates of open joints are those of the conditions.
 fn with_open_joints(
     model: &Model<f64>,
@@ -118,7 +118,7 @@ pub fn platform_model(
     Ok(RobotModel { M, c })
 }
 
-/// The same on the active joints, `M q̈_a + c = τ`, for robots with as many drives as freedoms.
+/// The model on the active joints, `M q̈_a + c = τ`, for robots with as many drives as freedoms.
 pub fn active_model(
     model: &Model<f64>,
     posture: &Posture,

@@ -179,7 +179,7 @@ impl Drives<f64> {
         (order.cols.len() == n && self.rows.iter().all(|x| x.is_finite())).then_some(order)
     }
 
-    /// The same; where there is none, a refusal with the motion of the platform that no drive resists.
+    /// A pivot order for the posture; where there is none, a refusal with the motion of the platform that no drive resists.
     pub fn order_at(&self, freedoms: &Freedoms<'_, f64>) -> Result<PivotOrder, SolveError> {
         self.order().ok_or_else(|| match self.lost_motion() {
             Some(t_r) => SolveError::Uncontrolled { motion: freedoms.up(&t_r) },

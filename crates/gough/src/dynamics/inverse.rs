@@ -18,7 +18,7 @@ use crate::spatial::Wrench;
 pub struct InverseDynamics {
     /// Efforts of the drives, rotors included, without friction.
     pub efforts: Vec<f64>,
-    /// The same with the friction of all joints.
+    /// Efforts with the friction of all joints.
     pub efforts_with_friction: Vec<f64>,
     /// Kinetic energy of the bodies.
     pub kinetic_energy: f64,
@@ -47,7 +47,7 @@ pub fn inverse_dynamics(
     inverse_dynamics_under(model, posture, t_r, td_r, &Conditions::default())
 }
 
-/// The same with loads from outside, a kind of friction, or another share between redundant drives.
+/// Efforts, energies and ground reaction with loads from outside, a kind of friction, or another share between redundant drives.
 pub fn inverse_dynamics_under(
     model: &Model<f64>,
     posture: &Posture,

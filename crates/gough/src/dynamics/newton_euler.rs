@@ -64,7 +64,7 @@ pub fn leg_wrenches<S: Real>(
     }
 }
 
-/// The same for one body, those that it carries being done.
+/// Newton-Euler of one body, those that it carries being done.
 #[inline(always)]
 fn body_wrench<S: Real>(
     at: &LegAt<'_, S>,

@@ -22,7 +22,7 @@ pub struct PlatformMotion<S: Real> {
 }
 
 impl<S: Real> PlatformMotion<S> {
-    /// The same in another scalar, number by number.
+    /// Its numbers in another scalar, number by number.
     #[inline(always)]
     pub fn map<T: Real>(&self, mut f: impl FnMut(S) -> T) -> PlatformMotion<T> {
         PlatformMotion { X: self.X.map(&mut f), V: self.V.map(&mut f), A: self.A.map(&mut f) }
@@ -58,7 +58,7 @@ impl<S: Real> OnPlatform<S> {
         }
     }
 
-    /// The same for `D` joints on `N` components of the platform.
+    /// Add the inertia of `D` joints on `N` components of the platform.
     #[inline(always)]
     fn add_inertia_on<const D: usize, const N: usize>(&self, components: [usize; N], present: S, sum: &mut [S; 36]) {
         let rows: [[S; N]; D] = std::array::from_fn(|j| {

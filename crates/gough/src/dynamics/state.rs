@@ -225,7 +225,7 @@ impl Dynamics {
         self.inverse_from(model, t_r, td_r, friction)
     }
 
-    /// The same for legs that closed forms know; whether there is an answer. Where there is none, the longer road says why.
+    /// Efforts of legs that closed forms know; whether there is an answer. Where there is none, the longer road says why.
     fn inverse_at_points(
         &mut self,
         model: &Model<f64>,
@@ -325,7 +325,7 @@ impl Dynamics {
         self.direct_from(model, t_r, efforts, friction)
     }
 
-    /// The same for legs that closed forms know; whether there is an answer.
+    /// Accelerations under legs that closed forms know; whether there is an answer.
     fn direct_at_points(
         &mut self,
         model: &Model<f64>,
@@ -499,7 +499,7 @@ impl Dynamics {
         }
     }
 
-    /// The same for legs that hang on each other: one Newton-Euler per column, (8.34), from `h` with the drives at work.
+    /// Inertia of legs that hang on each other: one Newton-Euler per column, (8.34), from `h` with the drives at work.
     fn probe(&mut self, model: &Model<f64>, t_r: &[f64], friction: Option<Sign>) -> Result<(), SolveError> {
         let n = self.accelerations.len();
         let project = |this: &Self, out: &mut [f64]| {

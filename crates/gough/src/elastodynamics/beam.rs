@@ -143,7 +143,7 @@ fn bending_mass<S: Real>(rhoA: S, rhoI: S, l: S, Phi: S) -> [[S; 4]; 4] {
     [[vv, vs, vw, vt], [vs, ss, -vt, st], [vw, -vt, vv, -vs], [vt, st, -vs, ss]]
 }
 
-/// The same beam clamped in the frame of its first node: `q_e` is the displacement of the second, `Φ(A) = 1₆`, (F.1)-(F.14).
+/// The beam clamped in the frame of its first node: `q_e` is the displacement of the second, `Φ(A) = 1₆`, (F.1)-(F.14).
 #[derive(Clone, PartialEq, Debug)]
 pub struct ClampedBeam<S: Real> {
     /// As a rigid body.

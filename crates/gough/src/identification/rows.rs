@@ -38,7 +38,7 @@ pub(super) struct Rows {
     pub drives: usize,
     /// Regressor rows of the means, then the effort: `columns + 1` numbers per drive and block.
     pub means: Vec<f64>,
-    /// The same at the middle of the block.
+    /// Regressor rows and efforts at the middle of each block.
     pub middles: Vec<f64>,
     /// Times of the middles.
     pub times: Vec<f64>,

@@ -9,7 +9,7 @@ use rand_pcg::Pcg64Mcg;
 pub struct Sensors {
     /// Standard deviation of the noise of efforts, N m or N.
     pub effort: f64,
-    /// The same as a share of the root mean square of each drive's effort, added to it.
+    /// Noise as a share of the root mean square of each drive's effort, added to it.
     pub effort_share: f64,
     /// Step of the encoders, rad or m; zero for none.
     pub step: f64,

@@ -189,7 +189,7 @@ pub fn gap(model: &Model<f64>, pos: &Positions<f64>) -> (f64, f64) {
     gap
 }
 
-/// The same for one closure.
+/// By how much one closure misses closing: metres and radians.
 pub fn closure_gap(model: &Model<f64>, c: ClosureId, pos: &Positions<f64>) -> (f64, f64) {
     let at = closure_at(model, c, pos);
     let (A, B) = (&at.A, &at.B);

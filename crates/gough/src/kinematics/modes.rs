@@ -47,7 +47,7 @@ impl WorkingMode {
         self.following(1) == other.following(1)
     }
 
-    /// The same with another solution for the coordinates that follow.
+    /// The mode with another solution for the coordinates that follow.
     pub(super) fn following(&self, follows: usize) -> Self {
         Self { follows, ..self.clone() }
     }

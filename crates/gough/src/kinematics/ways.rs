@@ -150,7 +150,7 @@ fn chain_ways(model: &Model<f64>, leg: LegId, pos: &Positions<f64>) -> (Vec<Way>
     (ways, reason)
 }
 
-/// The same for a leg without closed form.
+/// The ways of a leg without closed form, and why one is left out.
 fn newton_ways(model: &Model<f64>, block: &BlockPlan, pos: &Positions<f64>) -> (Vec<Way>, Option<SolveError>) {
     let topology = model.topology();
     let leg = &topology.legs[block.leg];

@@ -130,7 +130,7 @@ impl PivotOrder {
         Self::staged(a, &[&all], tolerance)
     }
 
-    /// The same over lists of columns, one list after the other.
+    /// Full pivoting over lists of columns of a scaled matrix, one list after the other.
     pub fn staged(a: &Dense<f64>, stages: &[&[usize]], tolerance: f64) -> Self {
         let mut a = a.clone();
         let mut order = Self::default();

@@ -59,7 +59,7 @@ impl Path {
         self.nodes.last().copied().unwrap_or(self.start)
     }
 
-    /// The same way back.
+    /// The way back.
     pub fn reversed(&self) -> Self {
         let mut nodes: Vec<Node> = self.nodes.iter().rev().skip(1).copied().collect();
         nodes.push(self.start);

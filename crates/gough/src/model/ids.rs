@@ -140,7 +140,7 @@ impl<I: Id, T> Per<I, T> {
         &self.items[ids.range()]
     }
 
-    /// The same, to change.
+    /// The entries, to change.
     #[inline]
     pub fn slice_mut(&mut self, ids: Ids<I>) -> &mut [T] {
         &mut self.items[ids.range()]

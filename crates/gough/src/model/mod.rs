@@ -152,7 +152,7 @@ impl Model<f64> {
         self
     }
 
-    /// The same robot with other values of its parameters.
+    /// The robot with other values of its parameters.
     ///
     /// # Panics
     /// When there is not one value per parameter.
@@ -160,7 +160,7 @@ impl Model<f64> {
         self.with_parameters(parameters).grouped()
     }
 
-    /// The same robot with a payload on its platform, in the file's platform frame; at a tool point, in the axes of the body
+    /// The robot with a payload on its platform, in the file's platform frame; at a tool point, in the axes of the body
     /// that has it.
     pub fn carrying(&self, payload: Inertia<f64>) -> Self {
         let mut model = self.clone();
@@ -168,14 +168,14 @@ impl Model<f64> {
         model.with_values(&self.numbers.parameters)
     }
 
-    /// The same robot without the ranges of its joints.
+    /// The robot without the ranges of its joints.
     pub fn without_ranges(&self) -> Self {
         let mut free = self.clone();
         Arc::make_mut(&mut free.topology).coords.values_mut().for_each(|c| c.range = None);
         free.grouped()
     }
 
-    /// The same robot with every mass, inertia and rotor multiplied by a factor of its own: bodies first, then the platform,
+    /// The robot with every mass, inertia and rotor multiplied by a factor of its own: bodies first, then the platform,
     /// then the rotors. A body stays one that can exist.
     pub fn with_scaled_inertias(&self, mut factor: impl FnMut() -> f64) -> Self {
         let mut model = self.clone();
@@ -185,7 +185,7 @@ impl Model<f64> {
         model.with_values(&self.numbers.parameters)
     }
 
-    /// The same robot in another scalar, its parameters given in that scalar.
+    /// The robot in another scalar, its parameters given in that scalar.
     ///
     /// # Panics
     /// When there is not one value per parameter.
@@ -194,7 +194,7 @@ impl Model<f64> {
         Model::assemble(self.topology.clone(), self.description.clone(), self.layout.clone(), numbers, self.scale)
     }
 
-    /// The same robot in another scalar, its parameters being constants.
+    /// The robot in another scalar, its parameters being constants.
     pub fn cast<S: Real>(&self) -> Model<S> {
         let parameters: Vec<S> = self.numbers.parameters.iter().map(|p| S::lit(*p)).collect();
         self.with_parameters(&parameters)

@@ -26,7 +26,7 @@ pub struct BodyNumbers<S: Real> {
 }
 
 impl<S: Real> BodyNumbers<S> {
-    /// The same in another scalar, number by number.
+    /// Its numbers in another scalar, number by number.
     pub fn map<T: Real>(&self, f: &mut dyn FnMut(S) -> T) -> BodyNumbers<T> {
         BodyNumbers {
             X_PF: self.X_PF.map(f),
@@ -55,7 +55,7 @@ pub struct JointNumbers<S: Real> {
 }
 
 impl<S: Real> JointNumbers<S> {
-    /// The same in another scalar, number by number.
+    /// Its numbers in another scalar, number by number.
     pub fn map<T: Real>(&self, f: &mut dyn FnMut(S) -> T) -> JointNumbers<T> {
         JointNumbers {
             rotor: f(self.rotor),
@@ -172,7 +172,7 @@ impl<S: Real> Numbers<S> {
 }
 
 impl<S: Real> Numbers<S> {
-    /// The same with the joints that must be given, at their `near` values or zero.
+    /// The numbers with the joints that must be given, at their `near` values or zero.
     pub(super) fn with_given(mut self, description: &Description, names: &[&str]) -> Self {
         let values = description.definitions.values(&self.parameters);
         let near = |name: &str| {

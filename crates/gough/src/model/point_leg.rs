@@ -451,7 +451,7 @@ impl<S: Real> Flat<S> {
 }
 
 impl<S: Real> PointLeg<S> {
-    /// The same in another scalar, number by number.
+    /// Its numbers in another scalar, number by number.
     pub fn map<T: Real>(&self, f: &mut dyn FnMut(S) -> T) -> PointLeg<T> {
         let vector = |v: &Vec3<S>, f: &mut dyn FnMut(S) -> T| vec3(f(v.x), f(v.y), f(v.z));
         PointLeg {

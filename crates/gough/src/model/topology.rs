@@ -31,7 +31,7 @@ pub struct Body {
     pub name: String,
     /// What it stands on.
     pub parent: Node,
-    /// The same, seen from its leg.
+    /// What it stands on, seen from its leg.
     pub anchor: Anchor,
     /// Its joint.
     pub joint: JointKind,

@@ -47,7 +47,7 @@ impl State {
         Self { t, R: self.R, y }
     }
 
-    /// The same state with the chart laid at its pose.
+    /// The state with the chart laid at its pose.
     pub fn rebased(&self, pose: &Pose<f64>) -> Self {
         let mut y = self.y;
         y[..3].copy_from_slice(pose.p.as_slice());

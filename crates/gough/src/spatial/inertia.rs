@@ -47,7 +47,7 @@ impl<S: Real> Inertia<S> {
         Self { m: S::zero(), ms: Vec3::zeros(), I_o: Mat3::zeros() }
     }
 
-    /// The same in another scalar, number by number.
+    /// Its numbers in another scalar, number by number.
     #[inline(always)]
     pub fn map<T: Real>(&self, f: &mut (impl FnMut(S) -> T + ?Sized)) -> Inertia<T> {
         Inertia { m: f(self.m), ms: each(&self.ms, f), I_o: each_entry(&self.I_o, f) }
@@ -64,7 +64,7 @@ impl<S: Real> Inertia<S> {
         Self { m, ms: com * m, I_o: I_c + parallel_axes(m, com) }
     }
 
-    /// The same body seen from frame A, where its own frame is `X_AB`.
+    /// The body seen from frame A, where its own frame is `X_AB`.
     #[allow(non_snake_case)]
     pub fn seen_from(&self, X_AB: &Pose<S>) -> Self {
         let R = X_AB.R.0;

@@ -137,7 +137,7 @@ pub fn from_rpy<S: Real>(roll: S, pitch: S, yaw: S) -> Rotation<S> {
     Sequence::ZYX.rotation([yaw, pitch, roll])
 }
 
-/// The same for constants of the robot, see [`Real::exact_sin_cos`].
+/// `Rz(yaw) Ry(pitch) Rx(roll)` of constants of the robot, see [`Real::exact_sin_cos`].
 pub fn from_constant_rpy<S: Real>(rpy: [S; 3]) -> Rotation<S> {
     let [roll, pitch, yaw] = rpy.map(Turn::exactly);
     Rotation::about_z(yaw) * Rotation::about_y(pitch) * Rotation::about_x(roll)

@@ -40,7 +40,7 @@ impl<S: Real> Rotation<S> {
         Self(Mat3::new(t.cos, -t.sin, o, t.sin, t.cos, o, o, o, i))
     }
 
-    /// The same in another scalar, entry by entry.
+    /// Its numbers in another scalar, entry by entry.
     #[inline(always)]
     pub fn map<T: Real>(&self, f: &mut (impl FnMut(S) -> T + ?Sized)) -> Rotation<T> {
         Rotation(each_entry(&self.0, f))
@@ -121,7 +121,7 @@ impl<S: Real> Pose<S> {
         Self { R, p: null() }
     }
 
-    /// The same in another scalar, number by number.
+    /// Its numbers in another scalar, number by number.
     #[inline(always)]
     pub fn map<T: Real>(&self, f: &mut (impl FnMut(S) -> T + ?Sized)) -> Pose<T> {
         Pose { R: self.R.map(f), p: each(&self.p, f) }

@@ -51,7 +51,7 @@ impl<S: Real> Twist<S> {
         Self { v: self.v * rate, w: self.w * rate }
     }
 
-    /// The same motion taken at the point `r` from the origin, same axes, (3.2).
+    /// The motion taken at the point `r` from the origin, same axes, (3.2).
     #[inline(always)]
     pub fn at(self, r: Vec3<S>) -> Self {
         Self { v: self.v + cross(self.w, r), w: self.w }
@@ -77,7 +77,7 @@ impl<S: Real> Wrench<S> {
         Self { f: null(), m: null() }
     }
 
-    /// The same action taken at the point `r` from the origin, same axes, (3.4).
+    /// The action taken at the point `r` from the origin, same axes, (3.4).
     #[inline(always)]
     pub fn at(self, r: Vec3<S>) -> Self {
         Self { f: self.f, m: self.m + cross(self.f, r) }
@@ -119,7 +119,7 @@ impl<S: Real> Accel<S> {
 macro_rules! linear {
     ($type:ident, $a:ident, $b:ident) => {
         impl<S: Real> $type<S> {
-            /// The same in another scalar, number by number.
+            /// Its numbers in another scalar, number by number.
             #[inline(always)]
             pub fn map<T: Real>(&self, f: &mut (impl FnMut(S) -> T + ?Sized)) -> $type<T> {
                 $type { $a: each(&self.$a, f), $b: each(&self.$b, f) }

@@ -296,7 +296,7 @@ impl Trajectory {
         own.map(|(name, curve)| (*name, curve.pieces()[0].1.clone())).collect()
     }
 
-    /// The same way run through in another time: where it was at `t` it is at `factor · t`.
+    /// The way run through in another time: where it was at `t` it is at `factor · t`.
     pub fn slowed(&self, factor: f64) -> Self {
         Self(match &self.0 {
             Course::Hold(pose) => Course::Hold(*pose),

@@ -82,7 +82,7 @@ impl Polynomial {
         [jet[0], jet[1], 2.0 * jet[2], 6.0 * jet[3]]
     }
 
-    /// The same curve run through in another time: `x(t / factor)`.
+    /// The curve run through in another time: `x(t / factor)`.
     pub fn slowed(&self, factor: f64) -> Self {
         let mut scale = 1.0;
         let slower = |c: &f64| {
@@ -152,7 +152,7 @@ impl Piecewise {
         if (start..=end).contains(&t) { jet } else { [jet[0], 0.0, 0.0, 0.0] }
     }
 
-    /// The same curve run through in another time: `x(t / factor)`.
+    /// The curve run through in another time: `x(t / factor)`.
     pub fn slowed(&self, factor: f64) -> Self {
         let slower = |(t, p): &(f64, Polynomial)| (t * factor, p.slowed(factor));
         Self { pieces: self.pieces.iter().map(slower).collect(), end: self.end * factor }

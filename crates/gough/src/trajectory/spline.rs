@@ -60,7 +60,7 @@ impl Spline {
         Self { times, width, jets }
     }
 
-    /// The same curve run through in another time: `x(t / factor)`.
+    /// The curve run through in another time: `x(t / factor)`.
     pub fn slowed(&self, factor: f64) -> Self {
         let slower = |[x, v, a]: &Jet| [*x, v / factor, a / (factor * factor)];
         let times = self.times.iter().map(|t| t * factor).collect();

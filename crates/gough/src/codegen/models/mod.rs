@@ -486,7 +486,7 @@ fn postures(robot: &Robot, mode: &WorkingMode) -> Result<Vec<Positions<f64>>, Co
     Ok(if found.is_empty() { vec![home.positions().clone()] } else { found })
 }
 
-/// The same for a symmetric definite matrix: `A = L D Lᵀ`, down the diagonal.
+/// Factors of a symmetric definite matrix: `A = L D Lᵀ`, down the diagonal.
 pub(super) fn solve_symmetric<S: Real>(A: &Dense<S>, b: &[S]) -> Vec<S> {
     let n = b.len();
     let (mut L, mut x) = (A.clone(), b.to_vec());

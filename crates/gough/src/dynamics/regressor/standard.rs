@@ -190,7 +190,7 @@ impl StandardSet {
         set
     }
 
-    /// The same without friction.
+    /// The set without parameters of friction.
     #[must_use]
     pub fn without_friction(mut self) -> Self {
         self.parameters.retain(|p| !p.quantity.is_friction());

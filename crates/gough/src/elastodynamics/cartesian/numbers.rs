@@ -46,7 +46,7 @@ pub struct PartNumbers<S: Real> {
 /// Compliance of a part.
 #[derive(Clone, Debug)]
 pub enum Gives<S: Real> {
-    /// The same at every posture.
+    /// It does not change with the posture.
     Constant(Box<Block<S>>),
     /// Two rods whose distance depends on the posture.
     Pair(Box<PairNumbers<S>>),

@@ -1,4 +1,4 @@
-//! The same matrices in recursive relative coordinates: joints, elastic displacements of every element seen from the one
+//! Mass and stiffness in recursive relative coordinates: joints, elastic displacements of every element seen from the one
 //! before it, the platform; loops closed by elimination, sections 4 to 6 and 11.
 //!
 //! This is the road of the literature. It meets the same frequencies with more coordinates and more operations, so that it

@@ -48,14 +48,14 @@ pub(super) struct Block {
     my: Vec<Quad>,
     /// 1 / (λ - shift).
     pub mu: Vec<f64>,
-    /// The same of the last [`Block::ritz`], while `mu` is not known.
+    /// 1 / (λ - shift) of the last [`Block::ritz`], while `mu` is not known.
     pub last_mu: Vec<f64>,
     /// Bound of the relative error of μ.
     pub miss: Vec<f64>,
     /// Columns from here on are new.
     new_from: usize,
     believed: f64,
-    /// The same when it was last measured.
+    /// Errors of μ when they were last measured.
     before: Vec<f64>,
     /// What one more application takes off an error, at least.
     ratio: Vec<f64>,

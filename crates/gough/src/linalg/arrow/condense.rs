@@ -15,7 +15,7 @@ pub(super) struct Pencil {
     pub m_tip: Vec<f64>,
     /// Per leg with massless coordinates: rows `[K_mm | K_mr K_mb]`, solved.
     massless: Vec<Vec<f64>>,
-    /// The same before it is solved.
+    /// Rows `[K_mm | K_mr K_mb]` before they are solved.
     coupling: Vec<f64>,
 }
 
