@@ -3,7 +3,7 @@
 use crate::description::Coordinate;
 use crate::kinematics::newton::{self, Unknowns};
 use crate::kinematics::{Positions, Posture, inverse};
-use crate::model::{LegId, LegPivots, Model, PerLeg};
+use crate::model::{CoordKind, LegId, LegPivots, Model, PerLeg};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 
@@ -21,9 +21,14 @@ pub(super) fn leg_pivots(model: &Model<f64>, postures: &[Positions<f64>]) -> Per
             })
             .max_by(|a, b| a.0.cmp(&b.0).then(a.1.total_cmp(&b.1)));
         let Some((_, size, pos, own)) = best else { continue };
-        // An order that an earlier leg has, when it is nearly as good here.
-        let same_size = |p: &&LegPivots| p.cols.len() == own.cols.len() && p.place.len() == own.place.len();
-        let shared = chosen.iter().filter(same_size).find(|p| worst(p, leg, pos) > 0.1 * size).cloned();
+        // An order that an earlier leg has, when it is nearly as good here: of the same joints, none of them held.
+        let coords: Vec<_> = topology.legs[leg].coords.iter().collect();
+        let passive = |j: &usize| topology.coords[coords[*j]].kind == CoordKind::Passive;
+        let alike = |p: &&LegPivots| {
+            let same_size = p.place.len() == own.place.len() && p.passive == own.passive;
+            same_size && p.free == own.free && p.cols[..p.passive].iter().all(passive)
+        };
+        let shared = chosen.iter().filter(alike).find(|p| worst(p, leg, pos) > 0.1 * size).cloned();
         chosen.push(shared.unwrap_or(own));
     }
     chosen.into_iter().collect()
