@@ -14,7 +14,7 @@ pub use mobility::Mobility;
 
 use crate::description::{Description, Diagnostic};
 use crate::kinematics::{Posture, as_anchor, matrices, newton, working_modes_given};
-use crate::model::{Findings, Model};
+use crate::model::{CoordId, Findings, Model};
 
 /// A finished model and what was found on the way.
 pub(crate) struct Compiled {
@@ -54,10 +54,14 @@ pub(crate) fn compile(description: Description, actuation: Option<&str>) -> Resu
     let draft = match idle::assembled(&draft) {
         Some((pos, free, idle)) => {
             let determined = idle::determined(&draft, &pos, free);
-            let wrong = draft.topology().plan.given.iter().any(|c| determined.contains(c));
+            let plan = &draft.topology().plan;
+            let wrong = plan.given.iter().any(|c| determined.contains(c));
+            // Motors that the pose leaves open, in a leg without closed form: they have to be given.
+            let open = |c: &CoordId| draft.topology().active.contains(c) && !determined.contains(c);
+            let missing = plan.inverse.iter().any(|b| b.newton_coords().iter().any(open));
             let constant = mobility::constant_coordinates(&draft, &newton::postures_near(&draft, &pos));
             let findings = Findings { idle, determined, constant };
-            let tells = wrong || !findings.idle.is_empty() || !findings.constant.is_empty();
+            let tells = wrong || missing || !findings.idle.is_empty() || !findings.constant.is_empty();
             let draft = if tells { draft.replanned(&findings) } else { draft };
             pivots::with_pivots(draft, &pos)
         }

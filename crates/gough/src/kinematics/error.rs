@@ -94,6 +94,11 @@ pub enum SolveError {
     SelfMotion,
     /// No values were found for the platform coordinates that follow.
     NotFollowing,
+    /// Platform coordinates that should follow take any value at this pose.
+    OpenFollowing {
+        /// Which.
+        coordinates: Vec<Coordinate>,
+    },
     /// The bodies have no mass that resists some motion: accelerations are not determined.
     NoInertia {
         /// The twist of the platform, in world axes, that nothing resists; largest component one. `None` where joints that the
@@ -136,6 +141,7 @@ impl SolveError {
             SolveError::NoAssembly { .. } => "no-assembly",
             SolveError::NotClosed { .. } => "not-closed",
             SolveError::NotConverged { .. } | SolveError::NotFollowing => "not-converged",
+            SolveError::OpenFollowing { .. } => "not-determined",
             SolveError::Singular { kind, .. } => kind.word(),
             SolveError::NotInMode { .. } => "not-in-mode",
             SolveError::CutOff { .. } => "cut-off",
@@ -239,6 +245,16 @@ impl fmt::Display for SolveError {
                 "no posture found: no values of the platform coordinates that follow close the loops; \
                  the pose may be out of reach",
             ),
+            SolveError::OpenFollowing { coordinates } => {
+                let word = |c: &Coordinate| ["x", "y", "z", "roll", "pitch", "yaw"][c.index()];
+                let names: Vec<&str> = coordinates.iter().map(word).collect();
+                write!(
+                    f,
+                    "{} should follow from the other coordinates, but takes any value at this pose: the loops stay closed while \
+                     it changes; ask for a pose beside it, or list other coordinates in [platform]",
+                    names.join(", ")
+                )
+            }
             SolveError::SelfMotion => f.write_str(
                 "with these joints held the platform still moves: its places are a continuum, not assembly modes",
             ),

@@ -7,8 +7,10 @@ use super::modes::WorkingMode;
 use super::newton::{self, CLOSED, Unknowns};
 use super::platform::{coordinates, home_pose, pose_with};
 use super::positions::{JointPosition, Positions};
-use super::ways::{SEED, Standing, scatter};
+use super::ways::{SEED, Standing, scatter, start_near};
 use crate::description::Coordinate;
+use crate::linalg::dense::{Matrix, svd};
+use crate::linalg::small::Dense;
 use crate::model::Model;
 use crate::spatial::orientation::wrap;
 use crate::spatial::{Pose, Turn};
@@ -55,6 +57,9 @@ pub(crate) fn nearest_to_home(model: &Model<f64>, pose: &Pose<f64>) -> Option<Po
     let mut pos = Positions::new(model);
     pos.X_WE = *pose;
     let mut starts = following(model, &pos);
+    if open_following(model, &starts).is_some() {
+        return None;
+    }
     starts.sort_by(|a, b| from_home_to(model, &a.X_WE).total_cmp(&from_home_to(model, &b.X_WE)));
     let postures = starts.iter().find_map(|start| {
         let mut standing = Standing::new(model, &|_, _| true);
@@ -105,6 +110,25 @@ fn close_following(model: &Model<f64>, pos: &mut Positions<f64>) -> bool {
 const FOLLOWING_STARTS: usize = 60;
 const MOST_FOLLOWING: usize = 24;
 
+/// Coordinates that should follow and take any value instead: as many solutions as are looked for, and each can be left along
+/// a motion that the closures do not resist.
+pub(super) fn open_following(model: &Model<f64>, found: &[Positions<f64>]) -> Option<SolveError> {
+    let unknowns = Unknowns::inverse(model, &model.topology().plan.given);
+    let first = unknowns.coords.len();
+    let n = first + unknowns.platform.len();
+    let open = |pos: &Positions<f64>| -> Vec<Coordinate> {
+        let mut a = Dense::zeros(newton::row_count(model, &unknowns), n + 1);
+        newton::jacobian(model, &unknowns, model.length(), pos, &mut a);
+        let free = svd(&Matrix::from_fn(a.rows, n, |i, j| a.at(i, j))).null_space();
+        let moves = |j: usize| (0..free.ncols()).any(|k| free[(j, k)].abs() > 1e-6);
+        let all = model.topology().platform.dependent.iter().enumerate();
+        all.filter(|(j, _)| moves(first + j)).map(|(_, c)| *c).collect()
+    };
+    let all: Vec<Vec<Coordinate>> = found.iter().filter(|_| found.len() >= MOST_FOLLOWING).map(open).collect();
+    let coordinates = all.first()?.clone();
+    all.iter().all(|c| !c.is_empty()).then_some(SolveError::OpenFollowing { coordinates })
+}
+
 /// All solutions found for the platform coordinates that follow, those in `pos` being given.
 pub(super) fn following(model: &Model<f64>, pos: &Positions<f64>) -> Vec<Positions<f64>> {
     let topology = model.topology();
@@ -130,6 +154,9 @@ pub(super) fn following(model: &Model<f64>, pos: &Positions<f64>) -> Vec<Positio
         if k % 2 == 0 {
             let all = Unknowns::inverse(model, &topology.plan.given).coords;
             scatter(model, &all, &mut random, &mut trial);
+            if k == 0 {
+                start_near(model, &all, &mut trial);
+            }
         }
         let closed = close_following(model, &mut trial);
         if closed && found.len() < MOST_FOLLOWING && !found.iter().any(|f| same_pose(model, &f.X_WE, &trial.X_WE)) {

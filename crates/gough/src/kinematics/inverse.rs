@@ -3,7 +3,7 @@
 use super::branches::{name, reach};
 use super::closure::gap;
 use super::error::SolveError;
-use super::following::{follow, following, number_following};
+use super::following::{follow, following, number_following, open_following};
 use super::geometry::{solve_groups, solve_legs};
 use super::modes::WorkingMode;
 use super::platform::check_pose;
@@ -184,7 +184,11 @@ pub fn working_modes_given(
     pos.X_WE = *pose;
     let mut standing = Standing::new(model, &|_, _| true);
     if model.topology().plan.solve_platform {
-        following(model, &pos).iter().for_each(|start| standing.stand(start));
+        let starts = following(model, &pos);
+        if let Some(open) = open_following(model, &starts) {
+            return Err(open);
+        }
+        starts.iter().for_each(|start| standing.stand(start));
         number_following(model, &pos, &mut standing.found);
     } else {
         standing.stand(&pos);

@@ -228,5 +228,6 @@ fn describe(root: Root) -> &'static str {
         Root::Elbow => "elbow",
         Root::Slider => "slider",
         Root::Loop => "inner loop",
+        Root::Turned => "universal joint turned round",
     }
 }

@@ -119,7 +119,8 @@ pub(super) fn sign_of_bit(bits: u64, k: usize) -> f64 {
     if k < 64 && bits >> k & 1 == 1 { -1.0 } else { 1.0 }
 }
 
-/// Whether every posture at a pose is listed by [`working_modes`](super::working_modes): closed forms only, nothing that follows, no list cut.
+/// Whether every posture at a pose is listed by [`working_modes`](super::working_modes): closed forms only, nothing that
+/// follows, no list cut.
 pub fn lists_all_modes(model: &Model<f64>, found: usize) -> bool {
     let topology = model.topology();
     topology.platform.dependent.is_empty()
@@ -231,9 +232,11 @@ fn leg_branches(
         }
         let mut trial = pos.clone();
         match k {
-            0 => start_near(model, coords, &mut trial),
-            1 => coords.iter().for_each(|c| trial.joints[*c] = JointPosition::zero()),
+            0 | 1 => coords.iter().for_each(|c| trial.joints[*c] = JointPosition::zero()),
             _ => scatter(model, coords, &mut random, &mut trial),
+        }
+        if k == 0 {
+            start_near(model, coords, &mut trial);
         }
         newton::assemble(model, &unknowns, &mut trial);
         let gaps = unknowns.closures.iter().map(|c| super::closure::closure_gap(model, *c, &trial));
@@ -317,12 +320,12 @@ fn turns(model: &Model<f64>, coords: &[CoordId], joints: &[JointPosition<f64>]) 
     coords.iter().zip(joints).map(angle).sum()
 }
 
-/// Joints where the file's `near` has them, others at zero.
-fn start_near(model: &Model<f64>, coords: &[CoordId], pos: &mut Positions<f64>) {
-    let near = &model.description().near;
-    for &c in coords {
-        let wanted = near.iter().find(|(name, _)| model.topology().coord(&name.text) == Some(c));
-        pos.joints[c] = wanted.map_or_else(JointPosition::zero, |(_, q)| JointPosition::of(q.value));
+/// Put joints where the file's `near` has them.
+pub(super) fn start_near(model: &Model<f64>, coords: &[CoordId], pos: &mut Positions<f64>) {
+    for (name, q) in &model.description().near {
+        if let Some(c) = model.topology().coord(&name.text).filter(|c| coords.contains(c)) {
+            pos.joints[c] = JointPosition::of(q.value);
+        }
     }
 }
 

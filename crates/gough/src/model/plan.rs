@@ -228,4 +228,6 @@ pub enum Root {
     Slider,
     /// `p` parallelogram, `x` crossed.
     Loop,
+    /// `-`: a universal joint turned round, where that moves its second axis.
+    Turned,
 }

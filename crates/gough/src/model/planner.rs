@@ -106,6 +106,12 @@ impl<'a> Planner<'a> {
             }
         }
         self.restore(&start);
+        // Where no closed form solves the rest either, what the pose leaves open is given all the same.
+        let open = |c: &&CoordId| !self.layout.determined.is_empty() && !self.layout.determined.contains(c);
+        if let Some(&c) = active.iter().filter(|_| active.len() > 1).find(open) {
+            self.solved.insert(c);
+            given.push(c);
+        }
         let coords = self.unsolved(leg);
         let pose_first = self.outside_bodies(leg);
         self.blocks.push(BlockPlan {
@@ -273,7 +279,7 @@ impl<'a> Planner<'a> {
             .map(|b| self.layout.bodies[b].leg)
             .next()
             .unwrap_or_else(|| self.layout.legs.ids().next().expect("a robot has a leg"));
-        let roots = found.recipes.iter().filter_map(Recipe::root).collect();
+        let roots = found.recipes.iter().flat_map(Recipe::roots).collect();
         let method = Method::Chain { path, recipes: found.recipes, centre: found.centre };
         self.blocks.push(BlockPlan {
             leg,

@@ -311,8 +311,8 @@ impl<'a> Recognise<'a> {
         let straight = slots.iter().enumerate().all(|(k, slot)| slot.coord == Some(k) && slot.sign > 0.0);
         let chain = match self.step {
             Step::ReachRR(_) => Chain::Elbow(self.elbow()?),
-            Step::ReachRP(form) => Chain::Swing(self.swing(form.sign)?),
-            Step::Strut(form) => Chain::Strut(self.strut(form.sign, form.flip)?),
+            Step::ReachRP(form) => Chain::Swing(self.swing(form.sign?)?),
+            Step::Strut(form) => Chain::Strut(self.strut(form.sign?, form.flip)?),
             _ => return None,
         };
         let base = self.numbers[0].X_PF;

@@ -4,9 +4,15 @@
 use crate::common::{compile, text};
 use gough::Robot;
 use gough::description::{Coordinate, Options};
+use gough::kinematics::newton::{self, Unknowns};
 use gough::kinematics::platform::pose_with;
-use gough::kinematics::{Posture, SolveError, WorkingMode, assemblies, inverse, postures, working_modes};
-use gough::spatial::Pose;
+use gough::kinematics::{
+    JointPosition, Positions, Posture, SolveError, WorkingMode, assemblies, inverse, joint_value, lists_all_modes,
+    postures, working_modes,
+};
+use gough::model::CoordId;
+use gough::spatial::{Pose, Vec3};
+use rand::RngExt;
 use std::collections::BTreeSet;
 
 fn robot(name: &str) -> Robot {
@@ -228,4 +234,51 @@ fn faults_of_home_and_claims_say_what_is_wrong() {
     let turned = text("moved-delta").replace(", yaw = \"30 deg\" }", " }");
     let (code, says) = fault(&turned);
     assert!(code == "bad-home" && says.contains("yaw 30.000"), "{says}");
+}
+
+/// Where every joint axis of a posture lies.
+fn axes(robot: &Robot, pos: &Positions<f64>) -> Vec<(Vec3<f64>, Vec3<f64>)> {
+    robot.model().topology().bodies.ids().map(|b| (pos.X_WB[b].p, pos.X_WB[b].R.z())).collect()
+}
+
+/// A list that is said to be complete has every posture that a search from random joints meets.
+#[test]
+fn a_complete_list_misses_no_posture() {
+    let mut met = 0;
+    for robot in ["slides-beside", "struts-beside", "lopsided-rpr", "6-pus"].map(robot) {
+        let model = robot.model();
+        let mut random = crate::common::random(31);
+        let pose = crate::common::random_pose(&robot, &mut random, 0.03, 0.05);
+        let listed = working_modes(model, &pose).unwrap_or_else(|e| panic!("{}: {e}", robot.name()));
+        assert!(lists_all_modes(model, listed.len()), "{}", robot.name());
+        let listed: Vec<_> = listed.iter().map(|p| axes(&robot, p.positions())).collect();
+        let near = |a: &(Vec3<f64>, Vec3<f64>), b: &(Vec3<f64>, Vec3<f64>)| {
+            (a.0 - b.0).norm() < 1e-6 * model.size() && a.1.cross(&b.1).norm() < 1e-6
+        };
+        for _ in 0..20 {
+            let mut pos = robot.home().positions().clone();
+            pos.X_WE = pose;
+            for (c, coord) in model.topology().coords.iter() {
+                let (low, high) = match (&coord.range, coord.slides) {
+                    (Some(range), _) => range.limits().into(),
+                    (None, true) => (-2.0 * model.size(), 2.0 * model.size()),
+                    (None, false) => (-3.1, 3.1),
+                };
+                pos.joints[c] = JointPosition::of(random.random_range(low..high));
+            }
+            let closed = newton::assemble(model, &Unknowns::inverse(model, &[]), &mut pos).residual <= newton::CLOSED;
+            let inside = |(c, coord): (CoordId, &gough::model::Coord)| {
+                let q = joint_value(model, &pos, c);
+                coord.range.is_none_or(|r| (r.limits()[0]..=r.limits()[1]).contains(&q))
+            };
+            if !closed || !model.topology().coords.iter().all(inside) {
+                continue;
+            }
+            let found = axes(&robot, &pos);
+            let known = listed.iter().any(|one| one.iter().zip(&found).all(|(a, b)| near(a, b)));
+            assert!(known, "{}: not among {} postures", robot.name(), listed.len());
+            met += 1;
+        }
+    }
+    assert!(met > 30, "{met}");
 }

@@ -27,9 +27,9 @@ pub(crate) trait ClosedForm<S: Real>: Sized {
     /// Whether it turns the end body and leaves the centre where it is.
     const ORIENTS: bool = false;
 
-    /// The sign of a working mode that it needs, if any.
-    fn root(_recipe: &Recipe) -> Option<Root> {
-        None
+    /// The signs of a working mode that it needs, in the order in which they are taken.
+    fn roots(_recipe: &Recipe) -> Vec<Root> {
+        Vec::new()
     }
 
     /// Whether it solves the joints from `at` on, before the centre.
@@ -115,11 +115,11 @@ pub struct Recipe {
     pub form: Form,
     /// First joint it takes.
     pub at: usize,
-    /// Which way a slide extends.
-    pub sign: f64,
+    /// The side of its foot that a slide stands on, where that is no working mode.
+    pub sign: Option<f64>,
     /// Which of two ways to point is meant.
     pub flip: f64,
-    /// Whether the way to point is a working mode.
+    /// Whether the other way to point is a posture of its own, and so a working mode.
     pub mode: bool,
     /// The hinge that joins the opposite bar of a parallelogram to the end body.
     pub hinge: Option<Edge>,
@@ -128,7 +128,7 @@ pub struct Recipe {
 impl Recipe {
     /// A form that leaves nothing to be decided.
     pub(super) fn of(form: Form, at: usize) -> Self {
-        Self { form, at, sign: 1.0, flip: 1.0, mode: false, hinge: None }
+        Self { form, at, sign: None, flip: 1.0, mode: false, hinge: None }
     }
 }
 
@@ -171,9 +171,9 @@ macro_rules! forms {
                 match self.form { $(Form::$name => <$name<f64> as ClosedForm<f64>>::TAKES,)* }
             }
 
-            /// The sign of a working mode that it needs, if any.
-            pub fn root(&self) -> Option<Root> {
-                match self.form { $(Form::$name => <$name<f64> as ClosedForm<f64>>::root(self),)* }
+            /// The signs of a working mode that it needs, in the order in which they are taken.
+            pub fn roots(&self) -> Vec<Root> {
+                match self.form { $(Form::$name => <$name<f64> as ClosedForm<f64>>::roots(self),)* }
             }
 
             /// The form with its constants in a chain.

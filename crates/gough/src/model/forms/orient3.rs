@@ -40,8 +40,8 @@ impl<S: Real> ClosedForm<S> for Orient3<S> {
     const TAKES: usize = 3;
     const ORIENTS: bool = true;
 
-    fn root(recipe: &Recipe) -> Option<Root> {
-        recipe.mode.then_some(Root::Elbow)
+    fn roots(recipe: &Recipe) -> Vec<Root> {
+        recipe.mode.then_some(Root::Elbow).into_iter().collect()
     }
 
     fn new(chain: &ChainNumbers<'_, S>, recipe: &Recipe) -> Self {
@@ -61,8 +61,7 @@ impl<S: Real> ClosedForm<S> for Orient3<S> {
     #[inline(always)]
     fn reach(&self, walk: &mut ChainWalk<'_, S>) {
         walk.R = self.C.inverse() * walk.R;
-        let own = S::lit(self.flip);
-        let flip = if self.mode { own * walk.take_sign(Slot { coord: None, sign: 1.0 }) } else { own };
+        let flip = walk.flip(self.flip, self.mode);
         let u = walk.R.apply(self.d2);
         let (q1, q2) = walk.pointing(&self.C1, self.C2.z(), u, flip);
         walk.orient_by(self.joints[0], q1);

@@ -3,6 +3,7 @@
 use super::chain_numbers::Cross;
 use super::{ChainNumbers, ChainWalk, ClosedForm, Form, Limits, Recipe, Slot, View};
 use crate::model::chain::{Motion, meeting, on_z};
+use crate::model::plan::Root;
 use crate::scalar::Real;
 use crate::spatial::{Pose, Vec3, vec3};
 
@@ -16,6 +17,7 @@ pub struct Point<S: Real> {
     /// The vector, behind the second joint.
     d: Vec3<S>,
     flip: f64,
+    mode: bool,
 }
 
 impl<S: Real> Point<S> {
@@ -26,6 +28,7 @@ impl<S: Real> Point<S> {
             cross: self.cross.map(f),
             d: self.d.map(&mut *f),
             flip: self.flip,
+            mode: self.mode,
         }
     }
 }
@@ -37,10 +40,10 @@ pub(super) fn point<S: Real>(
     joints: [Slot; 2],
     cross: &Cross<S>,
     d: Vec3<S>,
-    flip: f64,
+    flip: S,
 ) {
     let u = walk.t - vec3(S::zero(), S::zero(), cross.z1);
-    let (q1, q2) = walk.pointing(&cross.C1.R, d, u, S::lit(flip));
+    let (q1, q2) = walk.pointing(&cross.C1.R, d, u, flip);
     walk.turned(joints[0], q1);
     walk.cross(&cross.C1);
     walk.turned(joints[1], q2);
@@ -49,25 +52,32 @@ pub(super) fn point<S: Real>(
 impl<S: Real> ClosedForm<S> for Point<S> {
     const TAKES: usize = 2;
 
+    fn roots(recipe: &Recipe) -> Vec<Root> {
+        recipe.mode.then_some(Root::Turned).into_iter().collect()
+    }
+
     fn recognise(view: &View<'_>, at: usize) -> Option<Recipe> {
         if view.motions(at) != [Motion::Turn; 2] || !view.axes_cross(at) {
             return None;
         }
         let (_, z2) = meeting(view.between(at + 1));
         let d = view.centre_from(at + 2) - on_z(z2);
-        Some(Recipe { flip: view.flip(at, d)?, ..Recipe::of(Form::Point, at) })
+        let mode = view.turned_round_differs(at, d);
+        Some(Recipe { flip: view.flip(at, d)?, mode, ..Recipe::of(Form::Point, at) })
     }
 
     fn new(chain: &ChainNumbers<'_, S>, recipe: &Recipe) -> Self {
         let cross = chain.cross(recipe.at);
         let d = chain.centre_from(recipe.at + 2) - on_z(cross.z2);
-        Self { C: chain.between[recipe.at], joints: chain.slots(recipe.at), cross, d, flip: recipe.flip }
+        let (C, joints) = (chain.between[recipe.at], chain.slots(recipe.at));
+        Self { C, joints, cross, d, flip: recipe.flip, mode: recipe.mode }
     }
 
     #[inline(always)]
     fn reach(&self, walk: &mut ChainWalk<'_, S>) {
         walk.enter(&self.C);
-        point(walk, self.joints, &self.cross, self.d, self.flip);
+        let flip = walk.flip(self.flip, self.mode);
+        point(walk, self.joints, &self.cross, self.d, flip);
     }
 }
 

@@ -61,8 +61,8 @@ fn is_opposite(view: &View<'_>, bar: &Bar) -> bool {
 impl<S: Real> ClosedForm<S> for ReachParallel<S> {
     const TAKES: usize = 2;
 
-    fn root(_: &Recipe) -> Option<Root> {
-        Some(Root::Loop)
+    fn roots(_: &Recipe) -> Vec<Root> {
+        vec![Root::Loop]
     }
 
     fn recognise(view: &View<'_>, at: usize) -> Option<Recipe> {

@@ -38,8 +38,8 @@ impl<S: Real> ReachPR<S> {
 impl<S: Real> ClosedForm<S> for ReachPR<S> {
     const TAKES: usize = 2;
 
-    fn root(_: &Recipe) -> Option<Root> {
-        Some(Root::Slider)
+    fn roots(_: &Recipe) -> Vec<Root> {
+        vec![Root::Slider]
     }
 
     fn recognise(view: &View<'_>, at: usize) -> Option<Recipe> {

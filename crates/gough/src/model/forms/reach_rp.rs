@@ -1,6 +1,7 @@
 //! R P in the plane: a strut that turns and extends, (7.20)-(7.21).
 
 use super::{ChainNumbers, ChainWalk, ClosedForm, Form, Held, Limits, Locked, Recipe, Slot, View, planar};
+use crate::model::plan::Root;
 use crate::scalar::Real;
 use crate::spatial::{Pose, Turn, Vec3};
 
@@ -19,8 +20,8 @@ pub struct ReachRP<S: Real> {
     /// The tip along the slide, and the square of its distance from it.
     g_s: S,
     offset_sq: S,
-    /// Which way the slide extends.
-    pub sign: f64,
+    /// The side of its foot that the slide stands on, where that is no working mode.
+    pub sign: Option<f64>,
 }
 
 impl<S: Real> ReachRP<S> {
@@ -41,9 +42,18 @@ impl<S: Real> ReachRP<S> {
 impl<S: Real> ClosedForm<S> for ReachRP<S> {
     const TAKES: usize = 2;
 
+    fn roots(recipe: &Recipe) -> Vec<Root> {
+        recipe.sign.is_none().then_some(Root::Slider).into_iter().collect()
+    }
+
     fn recognise(view: &View<'_>, at: usize) -> Option<Recipe> {
-        let found = || Recipe { sign: view.slide_sign(at + 1), ..Recipe::of(Form::ReachRP, at) };
-        view.are(at, "RP").then(found)
+        if !view.are(at, "RP") {
+            return None;
+        }
+        let C1 = view.between(at + 1);
+        let mut g = *C1 * view.centre_from(at + 2);
+        g.z = 0.0;
+        Some(Recipe { sign: view.slide_sign(at + 1, g, C1.R.z()), ..Recipe::of(Form::ReachRP, at) })
     }
 
     fn new(chain: &ChainNumbers<'_, S>, recipe: &Recipe) -> Self {
@@ -60,7 +70,8 @@ impl<S: Real> ClosedForm<S> for ReachRP<S> {
     fn reach(&self, walk: &mut ChainWalk<'_, S>) {
         walk.enter(&self.C);
         let r2 = planar(walk.t);
-        let q = walk.root(r2 - self.offset_sq, S::lit(self.sign)) - self.g_s;
+        let side = walk.side(self.sign, self.joints[1]);
+        let q = walk.root(r2 - self.offset_sq, side) - self.g_s;
         walk.turned(self.joints[0], Turn::between(self.g + self.s * q, walk.t, r2));
         walk.cross(&self.C1);
         walk.slid(self.joints[1], q);

@@ -42,8 +42,8 @@ pub(super) fn are_two_links(view: &View<'_>, at: usize) -> bool {
 impl<S: Real> ClosedForm<S> for ReachRR<S> {
     const TAKES: usize = 2;
 
-    fn root(_: &Recipe) -> Option<Root> {
-        Some(Root::Elbow)
+    fn roots(_: &Recipe) -> Vec<Root> {
+        vec![Root::Elbow]
     }
 
     fn recognise(view: &View<'_>, at: usize) -> Option<Recipe> {

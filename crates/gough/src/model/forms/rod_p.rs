@@ -27,8 +27,8 @@ impl<S: Real> RodP<S> {
 impl<S: Real> ClosedForm<S> for RodP<S> {
     const TAKES: usize = 1;
 
-    fn root(_: &Recipe) -> Option<Root> {
-        Some(Root::Slider)
+    fn roots(_: &Recipe) -> Vec<Root> {
+        vec![Root::Slider]
     }
 
     fn recognise(view: &View<'_>, at: usize) -> Option<Recipe> {

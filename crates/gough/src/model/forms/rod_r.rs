@@ -41,8 +41,8 @@ impl RodR<f64> {
 impl<S: Real> ClosedForm<S> for RodR<S> {
     const TAKES: usize = 1;
 
-    fn root(_: &Recipe) -> Option<Root> {
-        Some(Root::Elbow)
+    fn roots(_: &Recipe) -> Vec<Root> {
+        vec![Root::Elbow]
     }
 
     fn recognise(view: &View<'_>, at: usize) -> Option<Recipe> {

@@ -4,6 +4,7 @@ use super::chain_numbers::Cross;
 use super::point::point;
 use super::{ChainNumbers, ChainWalk, ClosedForm, Form, Held, Limits, Locked, Recipe, Slot, View};
 use crate::model::chain::{Motion, meeting, on_z};
+use crate::model::plan::Root;
 use crate::scalar::Real;
 use crate::spatial::{Pose, Vec3, vec3};
 
@@ -21,10 +22,12 @@ pub struct Strut<S: Real> {
     /// The tip along the slide, and the square of its distance from it.
     g_s: S,
     offset_sq: S,
-    /// Which way the slide extends.
-    pub sign: f64,
+    /// The side of its foot that the slide stands on, where that is no working mode.
+    pub sign: Option<f64>,
     /// Which of two ways to point is meant.
     pub flip: f64,
+    /// Whether the other way is a working mode.
+    mode: bool,
     /// The slide behind the second joint.
     C2: Pose<S>,
 }
@@ -41,6 +44,7 @@ impl<S: Real> Strut<S> {
             offset_sq: f(self.offset_sq),
             sign: self.sign,
             flip: self.flip,
+            mode: self.mode,
             C2: self.C2.map(f),
         }
     }
@@ -49,6 +53,11 @@ impl<S: Real> Strut<S> {
 impl<S: Real> ClosedForm<S> for Strut<S> {
     const TAKES: usize = 3;
 
+    fn roots(recipe: &Recipe) -> Vec<Root> {
+        let side = recipe.sign.is_none().then_some(Root::Slider);
+        side.into_iter().chain(recipe.mode.then_some(Root::Turned)).collect()
+    }
+
     fn recognise(view: &View<'_>, at: usize) -> Option<Recipe> {
         if view.motions(at) != [Motion::Turn, Motion::Turn, Motion::Slide] || !view.axes_cross(at) {
             return None;
@@ -56,10 +65,13 @@ impl<S: Real> ClosedForm<S> for Strut<S> {
         let C2 = view.between(at + 2);
         let (_, z2) = meeting(view.between(at + 1));
         let g = *C2 * view.centre_from(at + 3) - on_z(z2);
+        let s = C2.R.z();
         // Halfway out, the strut points along its own direction.
-        let d = g + C2.R.z() * view.size();
-        let sign = view.slide_sign(at + 2);
-        Some(Recipe { sign, flip: view.flip(at, d * sign)?, ..Recipe::of(Form::Strut, at) })
+        let d = g + s * view.size();
+        let sign = view.slide_sign(at + 2, g, s);
+        let flip = view.flip(at, d * sign.unwrap_or(1.0))?;
+        let mode = view.is_beside(g, s) || view.turned_round_differs(at, s);
+        Some(Recipe { sign, flip, mode, ..Recipe::of(Form::Strut, at) })
     }
 
     fn new(chain: &ChainNumbers<'_, S>, recipe: &Recipe) -> Self {
@@ -77,6 +89,7 @@ impl<S: Real> ClosedForm<S> for Strut<S> {
             offset_sq: g.dot(&g) - g_s * g_s,
             sign: recipe.sign,
             flip: recipe.flip,
+            mode: recipe.mode,
             C2,
         }
     }
@@ -86,8 +99,9 @@ impl<S: Real> ClosedForm<S> for Strut<S> {
         walk.enter(&self.C);
         let u = walk.t - vec3(S::zero(), S::zero(), self.cross.z1);
         let length = (u.dot(&u) - self.offset_sq).sqrt();
-        let q3 = S::lit(self.sign) * length - self.g_s;
-        point(walk, [self.joints[0], self.joints[1]], &self.cross, self.g + self.s * q3, self.flip);
+        let q3 = walk.side(self.sign, self.joints[2]) * length - self.g_s;
+        let flip = walk.flip(self.flip, self.mode);
+        point(walk, [self.joints[0], self.joints[1]], &self.cross, self.g + self.s * q3, flip);
         walk.cross(&self.C2);
         walk.slid(self.joints[2], q3);
     }

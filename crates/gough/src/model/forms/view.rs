@@ -196,12 +196,31 @@ impl View<'_> {
         Some(if first { 1.0 } else { -1.0 })
     }
 
-    /// A strut is extended, unless its range only allows the other sign.
-    pub(super) fn slide_sign(&self, at: usize) -> f64 {
+    /// Whether two crossing revolutes that point along `d` can be turned round so that an axis moves: unless they are square
+    /// to each other and what they point is square to the second.
+    pub(super) fn turned_round_differs(&self, at: usize, d: Vec3<f64>) -> bool {
+        let square = self.between(at + 1).R.z().z.abs() <= NEAR;
+        !square || d.z.abs() > NEAR * d.norm()
+    }
+
+    /// Whether a slide along `s` with its tip at `g` passes beside the joint before it.
+    pub(super) fn is_beside(&self, g: Vec3<f64>, s: Vec3<f64>) -> bool {
+        g.cross(&s).norm() > NEAR * self.size()
+    }
+
+    /// The side of its foot, the place nearest to the joint before, that a slide stands on: where its range says so, that
+    /// side; else a strut through the joint is extended, its other side being the same place turned round; and one that
+    /// passes beside the joint stands on either side, which is a working mode. `g` is the tip at zero, `s` the direction.
+    pub(super) fn slide_sign(&self, at: usize, g: Vec3<f64>, s: Vec3<f64>) -> Option<f64> {
         let coord = self.list[at].coord;
         let direction = coord.map_or(1.0, |c| c.1);
-        let negative = coord.and_then(|(c, _)| (self.range)(c)).is_some_and(|[_, high]| high <= 0.0);
-        if negative { -direction } else { direction }
+        let foot = -direction * g.dot(&s);
+        let near = NEAR * self.size();
+        match coord.and_then(|(c, _)| (self.range)(c)) {
+            Some([_, high]) if high <= foot + near => Some(-direction),
+            Some([low, _]) if low >= foot - near => Some(direction),
+            _ => (!self.is_beside(g, s)).then_some(direction),
+        }
     }
 
     /// Steps for the joints from the centre on.
@@ -232,8 +251,9 @@ impl View<'_> {
                 1 => Recipe::of(Form::Orient1, i),
                 2 => Recipe::of(Form::Orient2, i),
                 3 => {
-                    let mode = self.centre == 0 && self.list[i].coord.is_some_and(|(c, _)| (self.driven)(c));
-                    let flip = self.flip(i, self.between(i + 2).R.z())?;
+                    let driven = self.centre == 0 && self.list[i].coord.is_some_and(|(c, _)| (self.driven)(c));
+                    let last = self.between(i + 2).R.z();
+                    let (flip, mode) = (self.flip(i, last)?, driven || self.turned_round_differs(i, last));
                     Recipe { flip, mode, ..Recipe::of(Form::Orient3, i) }
                 }
                 _ => return None,

@@ -145,6 +145,19 @@ impl<S: Real> ChainWalk<'_, S> {
         if slot.sign > 0.0 { sign } else { -sign }
     }
 
+    /// The side of its foot that a slide stands on: the one planned, or that of the working mode.
+    #[inline(always)]
+    pub(super) fn side(&mut self, planned: Option<f64>, slide: Slot) -> S {
+        planned.map_or_else(|| self.take_sign(slide), S::lit)
+    }
+
+    /// Which of the two ways to point: the one planned, turned round where the working mode says so.
+    #[inline(always)]
+    pub(super) fn flip(&mut self, planned: f64, mode: bool) -> S {
+        let own = S::lit(planned);
+        if mode { own * self.take_sign(Slot { coord: None, sign: 1.0 }) } else { own }
+    }
+
     /// `sign · √margin`.
     #[inline(always)]
     pub(super) fn root(&mut self, margin: S, sign: S) -> S {
