@@ -535,13 +535,9 @@ impl Sketch {
                 "names"
             }
             _ if self.motion == Motion::Planar && chance.happens(0.6) => {
-                let (cycle, names): (M, _) = if chance.happens(0.5) {
-                    ([[0.0, 1.0, 0.0], [0.0, 0.0, 1.0], [1.0, 0.0, 0.0]], ["x", "z", "ry"])
-                } else {
-                    ([[0.0, 0.0, 1.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]], ["y", "z", "rx"])
-                };
-                style.world = Frame { R: cycle, p: [0.0; 3] };
-                style.coordinates = Some(names);
+                // A platform whose own z is the normal turns about y by its pitch; about x it could not turn by its roll.
+                style.world = Frame { R: [[0.0, 1.0, 0.0], [0.0, 0.0, 1.0], [1.0, 0.0, 0.0]], p: [0.0; 3] };
+                style.coordinates = Some(["x", "z", "ry"]);
                 "plane"
             }
             _ => {

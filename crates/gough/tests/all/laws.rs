@@ -79,7 +79,12 @@ pub fn check(seed: u64, states: usize, tally: &mut Tally) -> Result<(), Broken> 
     };
     tally.built += 1;
     let mut asked = Asked { robot: &robot, tally, chance: Chance::new(seed ^ 0xABCD), seed };
-    asked.all(&sketch, states).map_err(|(law, what)| Broken { law, what: format!("{}: {what}", sketch.words()), text })
+    asked.all(&sketch, states).map_err(|(law, what)| {
+        // What is invariant breaks in the other style.
+        let other = || sketch.write(&sketch.restyled(&mut Chance::new(seed ^ 0xABCD)).1);
+        let text = if law == "invariance" { other() } else { text };
+        Broken { law, what: format!("{}: {what}", sketch.words()), text }
+    })
 }
 
 type Outcome = Result<(), (&'static str, String)>;
@@ -335,13 +340,16 @@ impl Asked<'_> {
             let e = inverse_dynamics(model, &posture, &later, &state.td).ok()?;
             Some(e.kinetic_energy + e.kinetic_energy_rotors + e.potential_energy)
         };
-        let (Some(a), Some(b)) = (energy(h), energy(-h)) else { return Ok(()) };
-        let gained = (a - b) / (2.0 * h);
+        let gains = |h: f64| Some(((energy(h)? - energy(-h)?) / (2.0 * h), energy(h)?));
+        let (Some((far, a)), Some((near, _))) = (gains(h), gains(0.5 * h)) else { return Ok(()) };
+        let gained = (4.0 * near - far) / 3.0;
         let drives = model.topology().active.iter().zip(&state.found.efforts);
         let parts: Vec<f64> = drives.map(|(c, tau)| state.found.motion.rates[*c] * tau).collect();
         let scale = parts.iter().map(|x| x.abs()).sum::<f64>() + a.abs();
         let power: f64 = parts.iter().sum();
-        if (gained - power).abs() > 1e-4 * scale / state.pivot {
+        // Differences that do not agree among themselves tell nothing: the energy bends too much.
+        let bent = (near - far).abs() > 1e-3 * scale;
+        if !bent && (gained - power).abs() > 1e-4 * scale / state.pivot {
             return Err(("power", format!("drives give {power}, the energy gains {gained}")));
         }
         Ok(())
@@ -409,8 +417,18 @@ impl Asked<'_> {
             wanted.push(state.found.efforts[k] * if slides { s } else { s * s });
         }
         let tolerance = 1e-9 / state.pivot.powi(2);
-        if differ(&found.efforts, &wanted, tolerance, 1e-6 * s) {
-            return fail(format!("efforts {:?}, wanted {wanted:?}", found.efforts));
+        let redundant = wanted.len() > there.topology().platform.independent.len();
+        let differs = if redundant && s != 1.0 {
+            // The shortest of many efforts depends on the unit of length where forces and torques share; what they give not.
+            let power = |model: &gough::model::Model<f64>, of: &InverseDynamics| -> f64 {
+                model.topology().active.iter().zip(&of.efforts).map(|(c, tau)| tau * of.motion.rates[*c]).sum()
+            };
+            differ(&[power(there, &found)], &[power(here, &state.found) * s * s], tolerance, s * s)
+        } else {
+            differ(&found.efforts, &wanted, tolerance, 1e-6 * s)
+        };
+        if differs {
+            return fail(format!("efforts {:?}, wanted {wanted:?}, pivot {:e}", found.efforts, state.pivot));
         }
         Ok(())
     }

@@ -133,7 +133,8 @@ fn a_stretched_tripteron_leg_is_lpjts() {
     assert!(report.undefined.contains(&Kind::Type2) || report.list.iter().any(|s| s.kind == Kind::Type2));
 }
 
-/// Moving against the gradient by a small step changes the distance by that step.
+/// Moving against the gradient by a small step changes σ by that step, however far the singularity is: a gradient that is
+/// weak, so that no distance is told, is a gradient all the same.
 #[test]
 fn distances_shrink_as_the_platform_moves_there() {
     let mut random = random(51);
@@ -144,8 +145,9 @@ fn distances_shrink_as_the_platform_moves_there() {
             let pose = random_pose(&robot, &mut random, 0.1, 0.1);
             let Ok(posture) = inverse(model, &pose, robot.mode()) else { continue };
             let here = singularities(model, &posture);
-            for s in here.list.iter().filter(|s| s.distance.is_finite() && s.distance > 1e-2 && s.sigma > 1e-3) {
-                let steep = s.gradient.iter().map(|g| g * g).sum::<f64>().sqrt();
+            let steep = |s: &Singularity| s.gradient.iter().map(|g| g * g).sum::<f64>().sqrt();
+            for s in here.list.iter().filter(|s| s.distance > 1e-2 && s.sigma > 1e-3 && steep(s) > 1e-3) {
+                let steep = steep(s);
                 let h = 1e-6;
                 let independent = &model.topology().platform.independent;
                 if independent.iter().filter(|c| c.is_angle()).count() > 1 {
@@ -171,8 +173,7 @@ fn distances_shrink_as_the_platform_moves_there() {
             }
         }
         let turns = model.topology().platform.independent.iter().filter(|c| c.is_angle()).count();
-        // KNOWN GAP: no distance of DualEMPS is compared since rows of legs with several drives are orthonormal; why is not known.
-        assert!(turns > 1 || checked > 5 || robot.name() == "dual-emps", "{}: {checked}", robot.name());
+        assert!(turns > 1 || checked > 5, "{}: {checked}", robot.name());
     }
 }
 
