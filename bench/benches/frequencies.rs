@@ -1,12 +1,14 @@
-//! Natural frequencies of NaVARo, from the platform pose.
+//! Natural frequencies of NaVARo from the platform pose, and of Heli4 from its Jacobians.
 
-use criterion::{Criterion, criterion_group, criterion_main};
+use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use gough::Robot;
 use gough::analysis::map::{Quantity, map};
 use gough::analysis::{FrequencyOf, Region, Span};
 use gough::description::{Coordinate, Options};
+use gough::elastodynamics::cartesian::{Cartesian, Choices, FourPlatforms};
 use gough::elastodynamics::{Actuators, ElasticModel, ElasticPlan, Vibration, assemble};
 use gough::kinematics::inverse;
+use gough::spatial::{Pose, vec3};
 use std::hint::black_box;
 use std::sync::Arc;
 
@@ -60,6 +62,40 @@ fn maps(c: &mut Criterion) {
     }
 }
 
+/// The Cartesian method for Heli4: M, K and three rigid frequencies of four poses at once, and one pose after another.
+fn heli4(c: &mut Criterion) {
+    let robot = gough::robots::load("heli4").expect("shipped").expect("good");
+    let model = robot.model();
+    let mut one = Cartesian::new(model, robot.home(), Choices::of(model)).expect("elastic");
+    let mut four = FourPlatforms::new(&one).expect("closed forms");
+    let pose = |k: u32| {
+        let (x, y) = (0.01 * f64::from(k % 8) - 0.04, 0.01 * f64::from(k / 8) - 0.04);
+        Pose::translation(vec3(x, y, -0.625))
+    };
+    let poses: Vec<Pose<f64>> = (0..64).map(pose).collect();
+    let mut group = c.benchmark_group("cartesian/heli4");
+    group.throughput(Throughput::Elements(4));
+    group.bench_function("M, K and rigid frequencies of four poses", |b| {
+        let mut i = 0;
+        b.iter(|| {
+            i = (i + 4) % poses.len();
+            let all: &[Pose<f64>; 4] = poses[i..i + 4].try_into().expect("four");
+            let good = four.take(model, black_box(all), robot.mode());
+            black_box((good, four.rigid_hz()));
+        });
+    });
+    group.throughput(Throughput::Elements(1));
+    group.bench_function("M, K and rigid frequencies of a pose", |b| {
+        let mut i = 0;
+        b.iter(|| {
+            i = (i + 1) % poses.len();
+            one.take(black_box(&poses[i]), robot.mode()).expect("in reach");
+            black_box(one.rigid().expect("solved").hz[0]);
+        });
+    });
+    group.finish();
+}
+
 /// NaVARo with other numbers of legs and of elements per link.
 fn grown(legs: usize, elements: usize) -> Robot {
     let text = gough::robots::text("navaro").expect("shipped");
@@ -100,5 +136,5 @@ fn growth(c: &mut Criterion) {
     }
 }
 
-criterion_group!(benches, navaro, maps, growth);
+criterion_group!(benches, navaro, heli4, maps, growth);
 criterion_main!(benches);

@@ -8,7 +8,7 @@ use crate::commands::singularities::one_mode;
 use crate::encode::csv_cell;
 use crate::failure::Failure;
 use crate::interrupt;
-use crate::output::{Files, Output, spares};
+use crate::output::{Files, Output, Pieces, spares};
 use crate::plot::{self, Axis, Chart, Field, Picture, Scale, Series, Style};
 use crate::region;
 use crate::states::left_out_text;
@@ -157,9 +157,7 @@ fn answer_for(robot: &Robot, arguments: &Arguments) -> Result<(), Failure> {
     }
     let found = with_progress(robot.model(), &mode, &region, &quantity);
     let mut files = Files::default();
-    if let Some(path) = &arguments.csv {
-        files.add(path, table(robot, &region, arguments, &found).as_bytes())?;
-    }
+    let rows = arguments.csv.as_ref().map(|path| table(robot, &region, arguments, &found, path)).transpose()?;
     if let Some(path) = &arguments.plot {
         let picture = draw(robot, &mode, &region, arguments, &found, path);
         files.add(path, &picture.map_err(|e| Failure::Usage(e.to_string()))?)?;
@@ -169,6 +167,7 @@ fn answer_for(robot: &Robot, arguments: &Arguments) -> Result<(), Failure> {
         || answer(robot, &mode, &region, arguments, &found),
         || text(robot, &mode, &region, arguments, &found),
     )?;
+    rows.map_or(Ok(()), Pieces::finish)?;
     if !found.complete {
         eprintln!("interrupted: what was done has been kept");
         return Err(Failure::Silent(interrupt::status()));
@@ -266,19 +265,25 @@ fn names(robot: &Robot, region: &Region) -> Vec<String> {
     region.spans().iter().map(|s| region::axis_label(robot, s.coordinate)).collect()
 }
 
-fn table(robot: &Robot, region: &Region, arguments: &Arguments, found: &Map) -> String {
+/// The values row by row, in a file that is there once it is finished.
+fn table(robot: &Robot, region: &Region, arguments: &Arguments, found: &Map, path: &Path) -> Result<Pieces, Failure> {
+    let to = Output { json: false, output: Some(path.to_path_buf()) };
+    let mut pieces = to.pieces()?;
     let heads: Vec<&str> = region.spans().iter().map(|s| region::name(robot, s.coordinate)).collect();
-    let mut out = format!("{},{}\n", heads.join(","), csv_cell(&arguments.quantity));
+    pieces.write(&format!("{},{}\n", heads.join(","), csv_cell(&arguments.quantity)))?;
+    let mut line = String::new();
     for (node, value) in found.values.iter().enumerate() {
+        line.clear();
         for x in region.point(node) {
-            let _ = write!(out, "{x},");
+            let _ = write!(line, "{x},");
         }
         if let Some(v) = value {
-            let _ = write!(out, "{v}");
+            let _ = write!(line, "{v}");
         }
-        out.push('\n');
+        line.push('\n');
+        pieces.write(&line)?;
     }
-    out
+    Ok(pieces)
 }
 
 /// Values nested by coordinate, the first one outermost.

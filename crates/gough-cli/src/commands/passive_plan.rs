@@ -33,9 +33,6 @@ pub fn answer(
     table: Option<(&Path, Option<f64>)>,
     output: &Output,
 ) -> Result<(), Failure> {
-    if !(duration > 0.0 && duration.is_finite()) {
-        return Err(Failure::Usage(format!("--time is {duration}; it must be positive and finite")));
-    }
     let [from, to] = ends;
     let plan = plan_passive(robot.model(), (&from.0, &from.1), (&to.0, &to.1), duration)?;
     let leg = LegDriven::new(robot.model(), &from.1, plan.leg)?;

@@ -3,7 +3,7 @@
 use crate::ask::{Subject, time};
 use crate::commands::motion::components;
 use crate::commands::passive_plan;
-use crate::commands::simulate::{columns, pose};
+use crate::commands::simulate::{columns, motion_heads, pose};
 use crate::commands::singularities::{one_mode, picture};
 use crate::commands::trajectory::{crossing_text, draw, profile_json, profile_text};
 use crate::encode::csv_cell;
@@ -11,7 +11,7 @@ use crate::failure::Failure;
 use crate::interrupt;
 use crate::output::{Files, Output, Pieces, spares};
 use crate::plot::{self, Chart, Series, Style};
-use crate::states::{component_names, pose_text, rate_names};
+use crate::states::{component_names, pose_text};
 use clap::{Args, ValueEnum};
 use gough::Robot;
 use gough::analysis::loci::trace_loci;
@@ -187,9 +187,8 @@ fn answer(robot: &Robot, arguments: &Arguments) -> Result<(), Failure> {
     let step = arguments.step.as_deref().map(|s| time(s, "--step")).transpose()?;
     if let Some(text) = &arguments.to_mode {
         let ends = [(from, mode), (to, one_mode(robot, Some(text))?)];
-        let duration = time(arguments.time.as_deref().unwrap_or("1"), "--time")?;
         let table = arguments.csv.as_deref().map(|file| (file, step));
-        return passive_plan::answer(robot, &ends, duration, table, &arguments.output);
+        return passive_plan::answer(robot, &ends, duration(arguments)?, table, &arguments.output);
     }
     let (trajectory, plan) = if arguments.cross {
         let plan = cross(robot, &mode, from, to, arguments)?;
@@ -231,6 +230,15 @@ fn answer(robot: &Robot, arguments: &Arguments) -> Result<(), Failure> {
     arguments.output.give_with(files, || document(robot, &made), || text(robot, &made))
 }
 
+/// How long the motion takes; a second where the shortest time is searched.
+fn duration(arguments: &Arguments) -> Result<f64, Failure> {
+    let duration = arguments.time.as_deref().map_or(Ok(1.0), |t| time(t, "--time"))?;
+    if duration > 0.0 && duration.is_finite() {
+        return Ok(duration);
+    }
+    Err(Failure::Usage(format!("--time is {duration} s; a motion takes a time that is positive and finite")))
+}
+
 /// By a law, and as fast as may be.
 fn plain(
     robot: &Robot,
@@ -240,7 +248,7 @@ fn plain(
     arguments: &Arguments,
 ) -> Result<Trajectory, Failure> {
     let model = robot.model();
-    let duration = arguments.time.as_deref().map_or(Ok(1.0), |t| time(t, "--time"))?;
+    let duration = duration(arguments)?;
     let start = inverse(model, &from, mode)?;
     inverse(model, &to, mode)?;
     let law = arguments.law.law();
@@ -275,7 +283,7 @@ fn cross(
     to: Pose<f64>,
     arguments: &Arguments,
 ) -> Result<CrossingPlan, Failure> {
-    let duration = time(arguments.time.as_deref().unwrap_or("1"), "--time")?;
+    let duration = duration(arguments)?;
     let objective = arguments.optimise.map(|wanted| match wanted {
         Wanted::Peak => Objective::Peak,
         Wanted::Energy => Objective::Energy,
@@ -322,7 +330,7 @@ fn wishes(robot: &Robot, duration: f64, arguments: &Arguments) -> Result<Vec<Wis
             wish.t = Some(t);
         }
         if let Some(text) = a.at_twist.get(i) {
-            wish.twist = Some(components(robot, text, "--twist")?);
+            wish.twist = Some(components(robot, text, "--at-twist")?);
         }
         if let Some(text) = a.at_acceleration.get(i) {
             let values = components(robot, text, "--at-acceleration")?;
@@ -404,14 +412,8 @@ fn refinement_text([planned, without]: &[Vec<Beside>; 2]) -> String {
 /// Motion and efforts row by row, as they are found.
 fn write_table(robot: &Robot, made: &Made, step: Option<f64>, file: &Path) -> Result<(), Failure> {
     let model = robot.model();
-    let names = model.topology().active_names();
-    let mut heads = vec!["t".to_owned()];
-    heads.extend(columns(model, robot.home().pose()).iter().map(|(n, _)| (*n).to_owned()));
-    heads.extend(rate_names(model, ""));
-    heads.extend(rate_names(model, "d"));
-    for (before, after) in [("q", ""), ("q", "d"), ("q", "dd"), ("tau_", ""), ("tau_", "_without_friction")] {
-        heads.extend(names.iter().map(|n| format!("{before}{n}{after}")));
-    }
+    let mut heads = motion_heads(robot);
+    heads.extend(model.topology().active_names().iter().map(|n| format!("tau_{n}_without_friction")));
     let to = Output { json: false, output: Some(file.to_path_buf()) };
     let mut pieces: Pieces = to.pieces()?;
     let heads: Vec<String> = heads.iter().map(|h| csv_cell(h)).collect();

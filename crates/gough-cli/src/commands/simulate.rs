@@ -713,7 +713,8 @@ pub fn columns(model: &Model<f64>, pose: &Pose<f64>) -> Vec<(&'static str, f64)>
     list
 }
 
-fn table(robot: &Robot, done: &Done) -> String {
+/// Heads of a table of a motion: time, pose, rates and accelerations of the platform, then of the drives, and their efforts.
+pub fn motion_heads(robot: &Robot) -> Vec<String> {
     let model = robot.model();
     let names = model.topology().active_names();
     let mut heads = vec!["t".to_owned()];
@@ -723,6 +724,12 @@ fn table(robot: &Robot, done: &Done) -> String {
     for (before, after) in [("q", ""), ("q", "d"), ("q", "dd"), ("tau_", "")] {
         heads.extend(names.iter().map(|n| format!("{before}{n}{after}")));
     }
+    heads
+}
+
+fn table(robot: &Robot, done: &Done) -> String {
+    let model = robot.model();
+    let mut heads = motion_heads(robot);
     heads.extend(["kinetic_energy", "kinetic_energy_rotors", "potential_energy", "work", "losses"].map(str::to_owned));
     let mut out = heads.iter().map(|h| csv_cell(h)).collect::<Vec<_>>().join(",") + "\n";
     for i in &done.instants {

@@ -208,6 +208,8 @@ pub fn crossing_text(robot: &Robot, c: &Crossing) -> String {
     };
     if let (true, Some(limit)) = (c.bounded, &c.limit_efforts) {
         let _ = writeln!(out, "  efforts have a limit: {}", list(limit, &|x| format!("{x:.6}")));
+    } else if c.kind() == gough::kinematics::Kind::Type2 && c.limit_efforts.is_none() {
+        out.push_str("  the motion touches it: efforts grow faster than one over the time from it\n");
     } else if c.kind() == gough::kinematics::Kind::Type2 {
         let _ = writeln!(
             out,

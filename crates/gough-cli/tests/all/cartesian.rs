@@ -89,6 +89,24 @@ fn maps_of_the_platform() {
 }
 
 #[test]
+fn virtual_joints_change_modes_against_the_constraints_alone() {
+    let ask = |virtual_twists: &str| {
+        let answer = json(&["frequencies", "heli4", "--method", "cartesian", "--virtual", virtual_twists, "--json"]);
+        assert_eq!(answer["virtual"], virtual_twists);
+        hz(&answer, "frequencies_hz")
+    };
+    let (pure, attached, null) = (ask("pure"), ask("attached"), ask("null"));
+    near(&attached, &pure, 0.05);
+    near(&null, &[20.729, 23.922, 41.056, 267.4, 276.4, 889.5], 0.051);
+    // A map shows what a posture has.
+    for (virtual_twists, wanted) in [("pure", pure), ("null", null)] {
+        let region = ["--region", "x=-0.05:0.05:3,y=0:0.1:2", "--virtual", virtual_twists, "--json"];
+        let map = json(&[&["map", "heli4", "--quantity", "f4", "--method", "cartesian"], &region[..]].concat());
+        near(&[map["values"][1][0].as_f64().unwrap()], &wanted[3..4], 1e-6);
+    }
+}
+
+#[test]
 fn code_for_the_matrices() {
     let (out, err, status) = run(&["codegen", "heli4", "--model", "cartesian-frequencies", "--count"]);
     assert!(status == 0 && out.contains("K_F") && out.contains("operations"), "{out} {err}");

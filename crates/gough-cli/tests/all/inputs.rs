@@ -25,13 +25,27 @@ fn cells_have_the_unit_of_their_column() {
     assert!(answer["states"][0].get("error").is_none(), "{answer}");
 }
 
+/// The root mean square is over the time that has an answer: that of a fine table where all of it has, and that of the effort
+/// itself where only one instant has.
 #[test]
-fn the_mean_of_lone_instants_is_no_zero() {
+fn the_mean_is_over_the_time_that_has_an_answer() {
     let folder = tempfile::tempdir().unwrap();
-    let path = file(folder.path(), "m.csv", "t,x,y\n0,0.05,0.25\n0.5,0.5,0.5\n1,0.05,0.25\n");
-    let drive = &json(&["idm", "five-bar", "--trajectory", &path, "--json"])["drives"][0];
-    let (rms, peak) = (drive["rms"].as_f64().unwrap(), drive["peak"].as_f64().unwrap());
-    assert!(rms > 0.1 * peak.abs() && rms <= peak.abs(), "{drive}");
+    let ask = |text: &str, more: &[&str]| {
+        let path = file(folder.path(), "m.csv", text);
+        json(&[&["idm", "five-bar", "--trajectory", &path, "--json"], more].concat())
+    };
+    let number = |v: &serde_json::Value| v.as_f64().unwrap();
+    let (motion, step) = ("t,x,y\n0,0.05,0.25\n0.3,0.02,0.27\n1,0.05,0.25\n", 5e-4);
+    let (coarse, fine) = (ask(motion, &[]), ask(motion, &["--step", "0.5ms"]));
+    let squares = |state: &serde_json::Value| number(&state["efforts_with_friction"][0]).powi(2);
+    let states: Vec<f64> = fine["states"].as_array().unwrap().iter().map(squares).collect();
+    let mean = states.windows(2).map(|w| 0.5 * step * (w[0] + w[1])).sum::<f64>().sqrt();
+    let rms = number(&coarse["drives"][0]["rms"]);
+    assert!((rms - mean).abs() < 2e-3 * mean, "{rms} {mean}");
+    let lone = &ask("t,x,y,xd,yd,xdd,ydd\n0,0.05,0.25,0.1,0.2,1,2\n", &[])["drives"][0];
+    assert_eq!(number(&lone["rms"]), number(&lone["peak"]).abs(), "{lone}");
+    let torn = &ask("t,x,y\n0,0.05,0.25\n0.5,0.5,0.5\n1,0.05,0.25\n", &[])["drives"][0];
+    assert!(number(&torn["rms"]) > 0.0 && number(&torn["rms"]) <= number(&torn["peak"]).abs(), "{torn}");
 }
 
 #[cfg(unix)]

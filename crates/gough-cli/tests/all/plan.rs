@@ -62,6 +62,10 @@ fn a_crossing_between_samples_is_named_and_a_spike_is_found() {
     assert_eq!(status, 0);
     assert!(out.contains("Type 2 singularity crossed at t = 0.2305") && out.contains("grow without bound"), "{out}");
     assert!(out.contains("unbounded") && out.contains("effort of q11 left"), "{out}");
+    // At the singularity itself the refusal has the motion that is lost, turning included.
+    let onto = file(folder.path(), "onto.csv", "t,x,y\n0,0.05,0.24\n0.25,0.0544084682,0.2\n0.5,0.057,0.16\n");
+    let (out, _, _) = run(&["idm", "five-bar", "--trajectory", &onto]);
+    assert!(out.contains("no answer from 0.2") && out.contains("w = (0.0000, 0.0000, -5.337"), "{out}");
     let spike = file(folder.path(), "spike.csv", "t,x,y,xd,yd,xdd,ydd\n0,0,0.3,0,0,0,0\n0.5,0.1,0.3,0,0,0,0\n");
     let found = json(&["idm", robot, "--trajectory", &spike, "--json"]);
     let speed = found["violations"].as_array().unwrap().iter().find(|v| v["joint"] == "11").unwrap();
@@ -96,9 +100,14 @@ fn plans_by_law_via_and_joints_are_written_as_streams() {
 #[test]
 fn wrong_questions_to_plan_are_refused_with_what_to_do() {
     let base = ["plan", "five-bar", "--from", "x=0,y=0.3"];
-    let cases: [(&[&str], i32, &str); 9] = [
+    let cases: [(&[&str], i32, &str); 14] = [
         (&["--to", "x=0.05,y=0.28"], 2, "--time"),
-        (&["--to", "x=0.05,y=0.28", "--time", "-1"], 2, "between 0 and --time"),
+        (&["--to", "x=0.05,y=0.28", "--time", "-1"], 2, "--time is -1 s; a motion takes a time that is positive"),
+        (&["--to", "x=0.05,y=0.28", "--time", "0"], 2, "--time is 0 s"),
+        (&["--to", "x=0.1,y=0.1", "--time", "-1", "--cross"], 2, "--time is -1 s"),
+        (&["--to", "x=0.1,y=0.1", "--time", "1", "--cross", "--at-time", "2"], 2, "not between 0 and 1 s"),
+        (&["--to", "x=0.1,y=0.1", "--time", "1", "--cross", "--at-twist", "q=2"], 2, "--at-twist"),
+        (&["--to", "x=0.1,y=0.1", "--time", "1", "--cross", "--at-acceleration", "x=1,y=1"], 2, "leave none"),
         (&["--to", "x=0.05,y=0.28", "--time", "1", "--via", "x=0,y=0.3"], 2, "has no time"),
         (&["--to", "x=0.05,y=0.28", "--time", "1", "--via", "x=0,y=0.31@2"], 2, "must rise"),
         (&["--to", "x=0.05,y=0.28", "--fastest"], 2, "needs limits"),
@@ -137,4 +146,117 @@ fn the_plan_is_followed_through_the_singularity() {
         let p = &answer["states"].as_array().unwrap().last().unwrap()["pose"]["p"];
         assert!((number(&p[0]) - 0.03).hypot(number(&p[1]) + 0.02) < 1e-3, "{p}");
     }
+}
+
+#[test]
+fn wishes_for_a_crossing_are_met() {
+    let ask =
+        ["plan", "five-bar", "--from", "x=0,y=0.338175", "--to", "x=0.1,y=0.1", "--time", "1.5", "--cross", "--json"];
+    let with = |more: &[&str]| json(&[&ask[..], more].concat());
+    let near = |x: &Value, y: f64| assert!((number(x) - y).abs() < 1e-8, "{x} {y}");
+    let timed = with(&["--at-time", "0.9"]);
+    near(&timed["crossings"][0]["t"], 0.9);
+    // Rates and accelerations at the crossing, from the polynomials.
+    let derivative = |answer: &Value, name: &str, t: f64, order: u32| -> f64 {
+        let list = answer["coefficients"][name].as_array().unwrap().iter().map(number).enumerate();
+        let falling = |k: usize| (0..order as usize).map(|i| k as f64 - i as f64).product::<f64>();
+        list.skip(order as usize).map(|(k, c)| c * falling(k) * t.powi(k as i32 - order as i32)).sum()
+    };
+    let swift = with(&["--at", "x=0.0544,y=0.2", "--at-time", "0.75", "--at-twist", "x=0.2,y=-0.4"]);
+    assert!(
+        (derivative(&swift, "x", 0.75, 1) - 0.2).abs() < 1e-8 && (derivative(&swift, "y", 0.75, 1) + 0.4).abs() < 1e-8
+    );
+    let held = with(&["--at", "x=0.0544,y=0.2", "--at-time", "0.75", "--at-acceleration", "x=0.1"]);
+    assert!((derivative(&held, "x", 0.75, 2) - 0.1).abs() < 1e-7, "{}", held["coefficients"]);
+    let moved = number(&held["moved_onto_singularity"][0]);
+    assert!(moved > 1e-6 && moved < 1e-4, "{moved}");
+    for answer in [timed, swift, held] {
+        assert_eq!(answer["crossings"][0]["bounded"], true, "{}", answer["crossings"]);
+    }
+}
+
+#[test]
+fn a_search_gives_a_better_plan_that_depends_on_its_seed() {
+    let ask =
+        ["plan", "five-bar", "--from", "x=0,y=0.338175", "--to", "x=0.1,y=0.1", "--time", "1.5", "--cross", "--json"];
+    let with = |more: &[&str]| json(&[&ask[..], more].concat());
+    let peak = |answer: &Value| number(&answer["score"]["peak"]);
+    let first = with(&[]);
+    let [one, other] = ["3", "4"].map(|seed| with(&["--optimise", "peak", "--seed", seed]));
+    assert!(
+        peak(&one) < 0.95 * peak(&first) && peak(&other) < 0.95 * peak(&first),
+        "{} {}",
+        one["score"],
+        first["score"]
+    );
+    assert_ne!(one["coefficients"], other["coefficients"]);
+    assert!(number(&one["motions_looked_at"]) > 100.0 && one["crossings"][0]["bounded"] == true);
+}
+
+#[test]
+fn pictures_and_files_of_a_plan() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let ask = ["plan", "five-bar", "--from", "x=0,y=0.338175", "--to", "x=0.1,y=0.1", "--time", "1.5", "--cross"];
+    for (show, says) in [
+        ("efforts", &["Efforts of five-bar", "Type 2 singularity at t ="][..]),
+        ("motion", &["Planned motion of five-bar", "platform (m, rad)"]),
+        ("path", &["over its singularities", "\nway\n", "Type 2"]),
+    ] {
+        let picture = at("p.svg");
+        let (_, err, status) = run(&[&ask[..], &["--plot", &picture, "--show", show]].concat());
+        assert_eq!(status, 0, "{err}");
+        let drawn = std::fs::read_to_string(&picture).unwrap();
+        says.iter().for_each(|words| assert!(drawn.contains(words), "{show}: no {words}"));
+    }
+    let kept = at("answer.json");
+    let (out, _, status) = run(&[&ask[..], &["--json", "--output", &kept]].concat());
+    assert!(status == 0 && out.is_empty(), "{out}");
+    let kept: Value = serde_json::from_str(&std::fs::read_to_string(kept).unwrap()).unwrap();
+    assert_eq!(kept["coefficients"], json(&[&ask[..], &["--json"]].concat())["coefficients"]);
+}
+
+#[test]
+fn the_robot_that_is_planned_for_is_the_one_asked_for() {
+    let ask = ["plan", "five-bar", "--from", "x=0,y=0.3", "--to", "x=0.05,y=0.28", "--time", "0.5", "--json"];
+    let with = |more: &[&str]| json(&[&ask[..], more].concat());
+    let (plain, other) = (with(&[]), with(&["--mode=++"]));
+    assert_eq!((plain["working_mode"].as_str(), other["working_mode"].as_str()), (Some("+-"), Some("++")));
+    assert_ne!(plain["states"][0]["active"]["q"], other["states"][0]["active"]["q"]);
+    // A tool of ten times the mass, and efforts without friction that differ.
+    let effort = |answer: &Value| number(&answer["states"][100]["efforts"][0]);
+    assert!((effort(&with(&["--set", "m4=2.72"])) - effort(&plain)).abs() > 1e-3);
+    let drives = |actuation: &str| {
+        let ask = ["plan", "navaro", "--to", "x=0.01", "--time", "0.5", "--json", "--actuation", actuation];
+        json(&ask)["active_joints"].clone()
+    };
+    assert_eq!(drives("links-1"), serde_json::json!(["11", "21", "31"]));
+    assert_eq!(drives("links-2"), serde_json::json!(["12", "22", "32"]));
+    // Files that a robot names lie below its folder, unless that is allowed.
+    let folder = tempfile::tempdir().unwrap();
+    let inner = folder.path().join("inner");
+    std::fs::create_dir(&inner).unwrap();
+    file(folder.path(), "secret.json", "{}");
+    let robot = "[robot]\nname = \"r\"\n[platform]\ncoordinates = \"planar\"\n[[body]]\nname = \"m\"\non = \"base\"\njoint = \"R\"\n\
+                 modal = { file = \"../secret.json\" }\n";
+    let robot = file(&inner, "r.toml", robot);
+    let told = |more: &[&str]| run(&[&["plan", &robot, "--to", "x=0", "--time", "1"], more].concat()).1;
+    assert!(told(&[]).contains("--allow-outside"), "{}", told(&[]));
+    assert!(!told(&["--allow-outside"]).contains("not below the folder"));
+}
+
+#[test]
+fn what_a_motion_was_looked_at_is_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let way = file(folder.path(), "way.csv", "t,x,y,xd,yd,xdd,ydd\n0,0,0.3,0,0,0,0\n0.4,0.05,0.28,0,0,0,0\n");
+    let ask = ["idm", "five-bar", "--trajectory", &way, "--json"];
+    let (samples, fine) = (json(&ask), json(&[&ask[..], &["--step", "1ms"]].concat()));
+    assert_eq!((&samples["looked_at"]["instants"], &fine["looked_at"]["instants"]), (&2.into(), &401.into()));
+    let peak = |answer: &Value| number(&answer["drives"][0]["peak"]).abs();
+    let rows = samples["states"].as_array().unwrap().iter().map(|s| number(&s["efforts_with_friction"][0]).abs());
+    // `between` is true: the peak of two samples is that of a table every millisecond, and above the samples themselves.
+    assert_eq!(samples["looked_at"]["between"], true);
+    assert!(
+        (peak(&samples) - peak(&fine)).abs() < 1e-5 * peak(&fine) && peak(&samples) > 1.001 * rows.fold(0.0, f64::max)
+    );
 }

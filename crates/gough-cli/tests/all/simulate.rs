@@ -208,3 +208,16 @@ fn a_platform_that_shifts_by_itself_is_not_off_its_trajectory() {
     assert!(number(&last["pose"]["p"][0]).abs() > 1e-4, "{last}");
     assert!(number(&answer["tracking"]["largest_m"]) < 1e-7, "{}", answer["tracking"]);
 }
+
+#[test]
+fn the_way_to_a_pose_follows_the_law_that_is_asked_for() {
+    let ask =
+        ["simulate", "five-bar", "--from", "x=0,y=0.3", "--to", "x=0.06,y=0.27", "--duration", "0.4", "--time", "0.1"];
+    let control = ["--controller", "computed-torque", "--json", "--law"];
+    // A quarter of the time in: shares of the way by the closed forms of the laws.
+    for (law, share) in [("poly3", 0.15625), ("poly5", 0.103_515_625), ("bang-bang", 0.125), ("trapezoid", 0.140_625)] {
+        let answer = json(&[&ask[..], &control, &[law]].concat());
+        let p = &answer["states"].as_array().unwrap().last().unwrap()["pose"]["p"];
+        assert!((number(&p[0]) - 0.06 * share).abs() < 1e-6, "{law}: {p}");
+    }
+}

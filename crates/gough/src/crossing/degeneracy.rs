@@ -117,21 +117,14 @@ impl DriveBalance {
         self.A.iter().all(finite) && self.h.iter().flatten().all(|x| x.is_finite())
     }
 
-    /// Motions that no drive feels, at least one, as columns; and efforts that the platform does not feel.
-    fn null_vectors(&self) -> (Matrix, Matrix) {
-        let (n, m) = (self.scales.len(), self.felt.len());
-        let f = svd(&self.A[0]);
-        let rank = f.s.iter().filter(|s| **s > ZERO * f.s[0]).count().min(n - 1);
-        (
-            Matrix::from_fn(n, n - rank, |i, j| f.u[(i, rank + j)]),
-            Matrix::from_fn(m, m - rank, |i, j| f.v[(i, rank + j)]),
-        )
-    }
-
     /// What the singularity does to the efforts.
     pub fn degeneracy(&self) -> Degeneracy {
         let (n, m) = (self.scales.len(), self.felt.len());
-        let (N, U) = self.null_vectors();
+        let f = svd(&self.A[0]);
+        let rank = f.s.iter().filter(|s| **s > ZERO * f.s[0]).count().min(n - 1);
+        // Motions that no drive feels, at least one, as columns; and efforts that the platform does not feel.
+        let N = Matrix::from_fn(n, n - rank, |i, j| f.u[(i, rank + j)]);
+        let U = Matrix::from_fn(m, m - rank, |i, j| f.v[(i, rank + j)]);
         let k = N.ncols();
         let along = |v: &[f64]| (0..k).map(|j| (0..n).map(|i| N[(i, j)] * v[i]).sum()).collect::<Vec<f64>>();
         let criterion = along(&self.h[0]);
@@ -144,10 +137,14 @@ impl DriveBalance {
         let share = inverse.least_squares(&criterion);
         let growth = (0..m).map(|i| (0..U.ncols()).map(|j| U[(i, j)] * share[j]).sum()).collect::<Vec<f64>>();
         let limit = (!touches).then(|| {
-            let rows = (0..n).map(|i| ((0..m).map(|j| self.A[0][(i, j)]).collect(), self.h[0][i]));
+            // A τ = h along the singular vectors that are felt, then the next order along those that are not.
+            let felt = (0..rank).map(|j| {
+                let needed = (0..n).map(|i| f.u[(i, j)] * self.h[0][i]).sum::<f64>();
+                ((0..m).map(|i| f.v[(i, j)]).collect(), needed / f.s[j])
+            });
             let next = along(&self.h[1]);
             let later = (0..k).map(|i| ((0..m).map(|j| NA[(i, j)]).collect(), next[i]));
-            self.spread(&least_squares(rows.chain(later).collect(), m))
+            self.spread(&least_squares(felt.chain(later).collect(), m))
         });
         Degeneracy { lost, criterion, growth: self.spread(&growth), limit }
     }

@@ -9,12 +9,15 @@ use crate::kinematics::{Kind, Posture, SolveError, WorkingMode, inverse};
 use crate::model::Model;
 use crate::spatial::{Mat3, Pose, Rotation, Wrench};
 use crate::trajectory::{
-    KnownEfforts, Look, Profile, Row, Trajectory, TrajectoryError, drive_limits, follow_with, rows_in_table,
+    KnownEfforts, Look, Profile, Row, Trajectory, TrajectoryError, drive_limits, follow_with, highest, rows_in_table,
 };
 use serde::Serialize;
 
 /// A crossing whose smallest singular value is above this is one of the rows that a plan picked, not of the robot.
 const GENUINE: f64 = 1e-4;
+
+/// A singularity whose function does not change its sign is one where the smallest singular value falls below this.
+const TOUCHED: f64 = 1e-6;
 
 /// A singularity that a motion crosses.
 #[derive(Clone, PartialEq, Debug, Serialize)]
@@ -95,10 +98,39 @@ impl Signs<'_> {
         }
     }
 
+    /// The smallest singular value of a kind.
+    fn sigma(&mut self, t: f64, kind: Kind) -> Option<f64> {
+        self.probe.take(&self.trajectory.at(t).pose).ok()?;
+        sigma(self.model, self.probe.positions(), kind)
+    }
+
     /// Whether the singular value itself vanishes.
     fn is_genuine(&mut self, t: f64, kind: Kind) -> bool {
-        let taken = self.probe.take(&self.trajectory.at(t).pose).is_ok();
-        taken && sigma(self.model, self.probe.positions(), kind).is_some_and(|s| s < GENUINE)
+        self.sigma(t, kind).is_some_and(|s| s < GENUINE)
+    }
+
+    /// Where the singular value vanishes although the function keeps its sign: it has a double root where two motions are lost
+    /// at once, or where the way only touches the singularity.
+    fn touch(&mut self, kind: Kind, between: [f64; 2]) -> Option<f64> {
+        let t = highest(&mut |t| self.sigma(t, kind).map(|s| -s), between, 70)?;
+        self.sigma(t, kind).filter(|s| *s < TOUCHED).map(|_| t)
+    }
+
+    /// What is met between the last two of three instants, and touched between the first and the last.
+    fn met(&mut self, [first, before, now]: [Option<&(f64, Signed)>; 3]) -> Vec<(Kind, Option<usize>, f64)> {
+        let (Some((t0, a)), Some((t1, b))) = (before, now) else { return Vec::new() };
+        let mut found = Vec::new();
+        for (k, (x, y)) in a.iter().zip(b).enumerate() {
+            let earlier = first.and_then(|(t, list)| list.get(k).map(|f| (*t, f.2)));
+            let t = if (x.2 > 0.0) != (y.2 > 0.0) {
+                let root = if y.2 == 0.0 { Some(*t1) } else { self.root(k, [*t0, *t1], x.2 > 0.0) };
+                root.filter(|t| self.is_genuine(*t, x.0))
+            } else {
+                earlier.filter(|(_, f)| dips([*f, x.2, y.2])).and_then(|(t, _)| self.touch(x.0, [t, *t1]))
+            };
+            found.extend(t.map(|t| (x.0, x.1, t)));
+        }
+        found
     }
 
     fn legs(&self, block: usize) -> String {
@@ -108,8 +140,17 @@ impl Signs<'_> {
     }
 }
 
-/// Every singularity that changes the sign of its function along a motion, in the order of time: looked for at the samples,
-/// four times between them, and at a thousand instants or more. Type 1 is not among them: the motion has no answer beyond.
+/// Whether a function that keeps its sign over three instants has a least size between them that may be zero: a parabola
+/// through them comes down by a quarter or more below the middle.
+fn dips([a, b, c]: [f64; 3]) -> bool {
+    let same = (a > 0.0) == (b > 0.0) && (b > 0.0) == (c > 0.0);
+    let [a, b, c] = [a.abs(), b.abs(), c.abs()];
+    let bent = a + c - 2.0 * b;
+    same && b <= a && b <= c && bent > 0.0 && b - (c - a).powi(2) / (8.0 * bent) <= 0.75 * b
+}
+
+/// Every singularity along a motion, in the order of time, whether the motion crosses it or only touches it: looked for at the
+/// samples, four times between them, and at a thousand instants or more. Type 1 is not among them: the motion has no answer beyond.
 pub fn crossings(
     model: &Model<f64>,
     mode: &WorkingMode,
@@ -132,25 +173,23 @@ pub(super) fn crossings_among(
     let times = trajectory.times();
     let parts = (instants / times.len().max(1)).clamp(if times.len() > 100_000 { 1 } else { 4 }, instants.max(4));
     let mut found = Vec::new();
-    let (mut t0, mut before) = (times[0], signs.at(times[0]));
+    let mut window: [Option<(f64, Signed)>; 2] = [None, signs.at(times[0]).map(|list| (times[0], list))];
     for pair in times.windows(2) {
         for k in 1..=parts {
             let t = if k == parts { pair[1] } else { pair[0] + (pair[1] - pair[0]) * k as f64 / parts as f64 };
-            let now = signs.at(t);
-            if let (Some(a), Some(b)) = (&before, &now) {
-                for (k, (x, y)) in a.iter().zip(b).enumerate().filter(|(_, (x, y))| (x.2 > 0.0) != (y.2 > 0.0)) {
-                    let root = if y.2 == 0.0 { Some(t) } else { signs.root(k, [t0, t], x.2 > 0.0) };
-                    if let Some(t) = root.filter(|t| signs.is_genuine(*t, x.0)) {
-                        let leg = x.1.map(|block| signs.legs(block));
-                        found.push(named(&free, mode, trajectory, load, (x.0, leg, t))?);
-                    }
-                }
+            let now = signs.at(t).map(|list| (t, list));
+            for (kind, block, t) in signs.met([window[0].as_ref(), window[1].as_ref(), now.as_ref()]) {
+                let leg = block.map(|block| signs.legs(block));
+                found.push(named(&free, mode, trajectory, load, (kind, leg, t))?);
             }
-            (t0, before) = (t, now);
+            if now.is_some() {
+                window = [window[1].take(), now]; // across a lone instant without an answer, too
+            }
         }
     }
     found.sort_by(|a: &Crossing, b| a.t.total_cmp(&b.t));
-    found.dedup_by(|a, b| a.kind == b.kind && a.leg == b.leg && a.t == b.t);
+    let [start, end] = trajectory.span();
+    found.dedup_by(|a, b| a.kind == b.kind && a.leg == b.leg && a.t - b.t <= 1e-7 * (end - start));
     Ok(found)
 }
 

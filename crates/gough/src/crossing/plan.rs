@@ -5,7 +5,7 @@ use super::degeneracy::{criterion, lost_motions};
 use super::meet::{Crossing, crossings_among};
 use super::optimise::{Objective, Progress, minimise};
 use super::refusal::PlanError;
-use super::score::{Score, score};
+use super::score::{Passing, Score, score};
 use crate::analysis::singularity::singularities;
 use crate::analysis::{Probe, moved};
 use crate::dynamics::newton_euler::Sign;
@@ -69,6 +69,8 @@ struct Gate {
     pose: Pose<f64>,
     twist: Vec<f64>,
     acceleration: Vec<f64>,
+    /// How many motions are lost there; where they are several, the pose stays.
+    lost: usize,
     wish: Wish,
 }
 
@@ -126,7 +128,7 @@ impl CrossingPlanner<'_> {
                 let wish = task.wishes.get(i).cloned().unwrap_or_default();
                 self.node(&straight, c.pose(), c.t, wish)
             };
-            let nodes = met.iter().enumerate().map(node).collect();
+            let nodes = met.iter().enumerate().map(node).collect::<Result<_, _>>()?;
             return Ok((nodes, Vec::new()));
         }
         let mut poses = Vec::new();
@@ -148,9 +150,10 @@ impl CrossingPlanner<'_> {
         samples.push(resting(self.model, task.duration, task.to));
         let nominal = Trajectory::polynomial(self.model, self.mode, &samples)?;
         let nodes = poses.iter().zip(&times).zip(&task.wishes);
-        let nodes: Vec<Gate> = nodes.map(|((pose, t), wish)| self.node(&nominal, *pose, *t, wish.clone())).collect();
+        let nodes = nodes.map(|((pose, t), wish)| self.node(&nominal, *pose, *t, wish.clone()));
+        let nodes = nodes.collect::<Result<Vec<Gate>, _>>()?;
         let differ = self.sign(&task.from) != self.sign(&task.to);
-        if differ == (nodes.len() % 2 == 1) {
+        if differ == (nodes.iter().map(|node| node.lost).sum::<usize>() % 2 == 1) {
             Ok((nodes, moved))
         } else {
             Err(PlanError::WrongCount { wished: nodes.len() })
@@ -167,7 +170,8 @@ impl CrossingPlanner<'_> {
         Ok(())
     }
 
-    fn node(&self, nominal: &Trajectory, pose: Pose<f64>, t: f64, wish: Wish) -> Gate {
+    fn node(&self, nominal: &Trajectory, pose: Pose<f64>, t: f64, wish: Wish) -> Result<Gate, PlanError> {
+        let lost = lost_motions(self.model, &inverse(self.model, &pose, self.mode)?)?.len();
         let n = self.model.topology().platform.independent.len();
         let (mut twist, mut acceleration) = (vec![0.0; n], vec![0.0; n]);
         nominal.at(t).components(self.model, &mut twist, &mut acceleration);
@@ -177,7 +181,7 @@ impl CrossingPlanner<'_> {
         for (a, given) in acceleration.iter_mut().zip(&wish.acceleration) {
             *a = given.unwrap_or(*a);
         }
-        Gate { t: wish.t.unwrap_or(t), pose, twist, acceleration, wish }
+        Ok(Gate { t: wish.t.unwrap_or(t), pose, twist, acceleration, lost, wish })
     }
 
     /// Times of wished poses: of one, as the law of fifth degree has it at its share of the way; of several, between which the
@@ -209,6 +213,9 @@ impl CrossingPlanner<'_> {
     /// The pose on the Type 2 singularity along the slope of its singular value, and how far it is.
     fn onto(&self, pose: &Pose<f64>) -> Result<Option<(Pose<f64>, f64)>, PlanError> {
         let posture = inverse(self.model, pose, self.mode)?;
+        if lost_motions(self.model, &posture)?.len() > 1 {
+            return Ok(Some((*pose, 0.0))); // two sheets meet: no slope leads there
+        }
         let report = singularities(self.model, &posture);
         let Some(near) = report.nearest(Kind::Type2) else { return Ok(None) };
         let length = near.gradient.iter().map(|g| g * g).sum::<f64>().sqrt();
@@ -276,7 +283,7 @@ impl CrossingPlanner<'_> {
             Err(PlanError::Trajectory(_)) => return Ok(None),
             Err(other) => return Err(other),
         };
-        Ok(score(self.model, self.mode, &motion, &draft.times()))
+        Ok(score(self.model, self.mode, &motion, &draft.passings()))
     }
 
     /// The best of some motions at other times and speeds than those of the straight way.
@@ -341,7 +348,7 @@ impl CrossingPlanner<'_> {
         if node.wish.t.is_none() {
             node.t = factor * (node.t + 0.2 * x[0] * draft.duration);
         }
-        if node.wish.pose.is_none() {
+        if node.wish.pose.is_none() && node.lost == 1 {
             let step: Vec<f64> = x[1..=n].iter().map(|x| 0.05 * size * x).collect();
             node.pose = self.onto(&moved(self.model, &node.pose, &step, 1.0)).ok()??.0;
         }
@@ -361,9 +368,12 @@ impl CrossingPlanner<'_> {
 
     fn finish(&mut self, draft: &Draft, moved: Vec<f64>) -> Result<CrossingPlan, PlanError> {
         let (trajectory, contrast) = (self.motion(draft, true)?, self.motion(draft, false)?);
-        let score = score(self.model, self.mode, &trajectory, &draft.times());
-        let score = score.ok_or(PlanError::NotFound { tried: self.looked_at })?;
+        let none = || PlanError::NotFound { tried: self.looked_at };
+        let score = score(self.model, self.mode, &trajectory, &draft.passings()).ok_or_else(none)?;
         let crossings = crossings_among(self.model, self.mode, &trajectory, Wrench::zero(), 1000)?;
+        if crossings.iter().any(|c| !c.bounded) {
+            return Err(none());
+        }
         Ok(CrossingPlan { trajectory, contrast, crossings, moved, score, looked_at: self.looked_at })
     }
 }
@@ -388,8 +398,8 @@ const FIRST: [(f64, f64); 15] = [
 ];
 
 impl Draft {
-    fn times(&self) -> Vec<f64> {
-        self.nodes.iter().map(|n| n.t).collect()
+    fn passings(&self) -> Vec<Passing> {
+        self.nodes.iter().map(|n| Passing { t: n.t, lost: n.lost }).collect()
     }
 
     /// Crossings later by a share of the time, bent so that start and end stay, and faster by a factor; wishes stay.

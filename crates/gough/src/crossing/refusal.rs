@@ -131,8 +131,8 @@ impl fmt::Display for PlanError {
             ),
             Self::NotFound { tried } => write!(
                 f,
-                "none of {tried} motions stays in the workspace and crosses each singularity once; take more time, another pose \
-                 to cross at, or a nearer goal"
+                "none of {tried} motions stays in the workspace and crosses each singularity once; take another time (less where \
+                 the platform has to fall through), another pose to cross at, or a nearer goal"
             ),
             Self::LegDoesNotLead { leg } => write!(
                 f,

@@ -38,9 +38,18 @@ impl Score {
     }
 }
 
+/// A singularity that a motion is to cross: when, and how many motions of the platform are lost there.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Passing {
+    /// When.
+    pub t: f64,
+    /// How many motions are lost: the sign of det J changes where their number is odd.
+    pub lost: usize,
+}
+
 /// What a motion is worth; nothing when it leaves the workspace, or changes the sign of det J elsewhere than at the times at
 /// which it is to cross.
-pub fn score(model: &Model<f64>, mode: &WorkingMode, motion: &Trajectory, crossings: &[f64]) -> Option<Score> {
+pub fn score(model: &Model<f64>, mode: &WorkingMode, motion: &Trajectory, crossings: &[Passing]) -> Option<Score> {
     let limits = drive_limits(model);
     let all = limits.iter().all(|l| l.effort.is_some());
     let unit = |k: usize| limits[k].effort.filter(|_| all).unwrap_or(1.0);
@@ -52,7 +61,7 @@ pub fn score(model: &Model<f64>, mode: &WorkingMode, motion: &Trajectory, crossi
     let mut score = Score { peak: 0.0, energy: 0.0, load: 0.0 };
     for i in 0..=INSTANTS {
         let t = start + (end - start) * f64::from(i) / f64::from(INSTANTS);
-        if crossings.iter().any(|c| (c - t).abs() < 1e-3 * (end - start)) {
+        if crossings.iter().any(|c| (c.t - t).abs() < 1e-3 * (end - start)) {
             continue;
         }
         let desired = motion.at(t);
@@ -60,8 +69,8 @@ pub fn score(model: &Model<f64>, mode: &WorkingMode, motion: &Trajectory, crossi
         desired.components(model, &mut t_r[..n], &mut td_r[..n]);
         probe.take(&desired.pose).ok()?;
         probe.signs(&mut signs);
-        // One sign per function, that of Type 2 changing at every crossing.
-        let passed = crossings.iter().filter(|c| **c < t).count() % 2 == 1;
+        // One sign per function, that of Type 2 changing as often as motions were lost.
+        let passed = crossings.iter().filter(|c| c.t < t).map(|c| c.lost).sum::<usize>() % 2 == 1;
         let seen: Vec<bool> = signs.iter().map(|f| (f.2 > 0.0) != (passed && f.0 == Kind::Type2)).collect();
         if *first.get_or_insert_with(|| seen.clone()) != seen {
             return None;

@@ -2,8 +2,8 @@
 
 use super::reduction::Efforts;
 use crate::description::Coordinate;
-use crate::kinematics::motion::Motion;
-use crate::kinematics::{Kind, SINGULAR, SolveError};
+use crate::kinematics::motion::{Motion, move_bodies};
+use crate::kinematics::{Kind, Positions, SINGULAR, SolveError};
 use crate::linalg::dense::{Matrix, svd};
 use crate::linalg::small::{Dense, PivotOrder, lu, lu_solve};
 use crate::model::{Id, Model};
@@ -179,10 +179,22 @@ impl Drives<f64> {
         (order.cols.len() == n && self.rows.iter().all(|x| x.is_finite())).then_some(order)
     }
 
-    /// A pivot order for the posture; where there is none, a refusal with the motion of the platform that no drive resists.
-    pub fn order_at(&self, freedoms: &Freedoms<'_, f64>) -> Result<PivotOrder, SolveError> {
+    /// A pivot order for the posture of a motion; where there is none, a refusal with the motion of the platform that no drive
+    /// resists, the turning of the body included that carries a tool point.
+    pub fn order_at(
+        &self,
+        model: &Model<f64>,
+        pos: &Positions<f64>,
+        motion: &Motion<f64>,
+    ) -> Result<PivotOrder, SolveError> {
         self.order().ok_or_else(|| match self.lost_motion() {
-            Some(t_r) => SolveError::Uncontrolled { motion: freedoms.up(&t_r) },
+            Some(t_r) => {
+                let mut lost = Freedoms::of(model, motion).up(&t_r);
+                if let Some(w) = turning_of_tool(model, &t_r, pos) {
+                    lost[3..].copy_from_slice(&w);
+                }
+                SolveError::Uncontrolled { motion: lost }
+            }
             None => SolveError::Singular { leg: None, kind: Kind::Type2 },
         })
     }
@@ -209,6 +221,14 @@ impl Drives<f64> {
         };
         (0..n).all(|i| self.matrix[i * n + i].abs() * size < 1e4)
     }
+}
+
+/// Angular velocity of the body that carries the tool point, where the platform is one.
+fn turning_of_tool(model: &Model<f64>, t_r: &[f64], pos: &Positions<f64>) -> Option<[f64; 3]> {
+    let tool = model.topology().platform.tool?;
+    let (mut pos, mut motion) = (pos.clone(), Motion::new(model));
+    move_bodies(model, t_r, &vec![0.0; t_r.len()], &mut pos, &mut motion).ok()?;
+    Some(motion.V_WB[tool].w.into())
 }
 
 impl Drives<Lanes> {

@@ -135,7 +135,7 @@ impl Moved {
         reduce(model, friction, &mut self.pos, &mut self.motion, &mut self.efforts);
         let freedoms = Freedoms::of(model, &self.motion);
         self.drives.project(&self.efforts, &freedoms);
-        self.drives.order_at(&freedoms)
+        self.drives.order_at(model, &self.pos, &self.motion)
     }
 
     /// Efforts of the drives.

@@ -287,11 +287,11 @@ impl Dynamics {
         }
         self.drives.project(&self.efforts, &Freedoms::of(model, &self.motion));
         if self.drives.are_too_few() {
-            self.order = self.drives.order_at(&Freedoms::of(model, &self.motion))?;
+            self.order = self.drives.order_at(model, &self.pos, &self.motion)?;
         }
         self.drives.solve(&self.order);
         if !self.drives.is_well_founded() {
-            self.order = self.drives.order_at(&Freedoms::of(model, &self.motion))?;
+            self.order = self.drives.order_at(model, &self.pos, &self.motion)?;
             self.drives.solve(&self.order);
         }
         self.drives.add_unfelt(&self.efforts);

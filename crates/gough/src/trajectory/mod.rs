@@ -20,6 +20,7 @@ pub use joints::{JointSample, by_joints, from_joints};
 pub use law::TimeLaw;
 pub use polynomial::{Condition, Jerky, Piecewise, Polynomial};
 pub use spline::{Jet, Samples, Spline};
+pub(crate) use walk::highest;
 
 use crate::kinematics::motion::{Motion, move_in};
 use crate::kinematics::{Positions, SolveError, WorkingMode};

@@ -68,18 +68,22 @@ impl Polynomial {
         coefficients.iter().all(|c| c.is_finite()).then_some(Self { start: 0.0, coefficients })
     }
 
-    /// Value, rate, acceleration and jerk at a time.
+    /// Value, rate, acceleration and jerk at a time. A rate that is nothing but the rounding of its terms is zero: friction
+    /// depends on its sign.
     pub fn at(&self, t: f64) -> Jerky {
         let s = t - self.start;
         let mut jet = [0.0; 4];
+        let mut terms = [0.0; 2];
         // Horner: derivatives over their factorials follow each other.
         for c in self.coefficients.iter().rev() {
             for k in (1..4).rev() {
                 jet[k] = jet[k] * s + jet[k - 1];
             }
             jet[0] = jet[0] * s + c;
+            terms = [terms[0] * s.abs() + c.abs(), terms[1] * s.abs() + terms[0]];
         }
-        [jet[0], jet[1], 2.0 * jet[2], 6.0 * jet[3]]
+        let rate = if jet[1].abs() > 64.0 * f64::EPSILON * terms[1] { jet[1] } else { 0.0 };
+        [jet[0], rate, 2.0 * jet[2], 6.0 * jet[3]]
     }
 
     /// The curve run through in another time: `x(t / factor)`.

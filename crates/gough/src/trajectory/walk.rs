@@ -78,6 +78,8 @@ pub(super) struct Walk<'a> {
     profile: Profile,
     squares: Vec<f64>,
     answered: f64,
+    /// Sums of the squares over the instants, and how many there were: the mean where no two follow each other.
+    lone: (Vec<f64>, usize),
 }
 
 impl<'a> Walk<'a> {
@@ -132,6 +134,7 @@ impl<'a> Walk<'a> {
             last: None,
             refusal: None,
             profile,
+            lone: (squares.clone(), 0),
             squares,
             answered: 0.0,
         }
@@ -239,24 +242,9 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Where a peak is highest, by the golden section.
-    fn search(&mut self, peak: Peak, mut a: f64, mut b: f64) -> Option<f64> {
-        const GOLDEN: f64 = 0.618_033_988_749_894_9;
-        let mut height = |t: f64| self.look(t).ok().map(|seen| self.height(peak, &seen));
-        let (mut c, mut d) = (b - GOLDEN * (b - a), a + GOLDEN * (b - a));
-        let (mut at_c, mut at_d) = (height(c)?, height(d)?);
-        for _ in 0..CUTS {
-            if at_c > at_d {
-                (b, d, at_d) = (d, c, at_c);
-                c = b - GOLDEN * (b - a);
-                at_c = height(c)?;
-            } else {
-                (a, c, at_c) = (c, d, at_d);
-                d = a + GOLDEN * (b - a);
-                at_d = height(d)?;
-            }
-        }
-        Some(if at_c > at_d { c } else { d })
+    /// Where a peak is highest.
+    fn search(&mut self, peak: Peak, a: f64, b: f64) -> Option<f64> {
+        highest(&mut |t| self.look(t).ok().map(|seen| self.height(peak, &seen)), [a, b], CUTS)
     }
 
     /// Count an instant: peaks, limits, refusals; the next after the one that was counted last.
@@ -291,6 +279,8 @@ impl<'a> Walk<'a> {
 
     /// Peaks, and squares by the trapezoidal rule.
     fn count(&mut self, seen: &Seen, before: Option<&(f64, Result<Seen, SolveError>)>) {
+        self.lone.1 += 1;
+        self.lone.0.iter_mut().zip(&seen.row.with_friction).for_each(|(sum, x)| *sum += x * x);
         for (k, drive) in self.profile.drives.iter_mut().enumerate() {
             let effort = seen.row.with_friction[k];
             if effort.abs() > drive.peak.abs() {
@@ -409,10 +399,33 @@ impl<'a> Walk<'a> {
                 self.refused(Refusal { to: t, ..refusal });
             }
         }
-        let rms = |sum: &f64| if self.answered > 0.0 { (sum / self.answered).sqrt() } else { 0.0 };
-        let (drives, squares) = (&mut self.profile.drives, &self.squares);
+        let (squares, over) = match self.lone.1 {
+            _ if self.answered > 0.0 => (&self.squares, self.answered),
+            count => (&self.lone.0, count.max(1) as f64),
+        };
+        let rms = |sum: &f64| (sum / over).sqrt();
+        let drives = &mut self.profile.drives;
         drives.iter_mut().zip(squares).for_each(|(drive, sum)| drive.rms = rms(sum));
         self.profile.violations.sort_by(|a, b| a.from.total_cmp(&b.from));
         self.profile
     }
+}
+
+/// Where a function with one peak is highest, by so many cuts of the golden section; nothing where it has no value.
+pub(crate) fn highest(f: &mut dyn FnMut(f64) -> Option<f64>, [mut a, mut b]: [f64; 2], cuts: usize) -> Option<f64> {
+    const GOLDEN: f64 = 0.618_033_988_749_894_9;
+    let (mut c, mut d) = (b - GOLDEN * (b - a), a + GOLDEN * (b - a));
+    let (mut at_c, mut at_d) = (f(c)?, f(d)?);
+    for _ in 0..cuts {
+        if at_c > at_d {
+            (b, d, at_d) = (d, c, at_c);
+            c = b - GOLDEN * (b - a);
+            at_c = f(c)?;
+        } else {
+            (a, c, at_c) = (c, d, at_d);
+            d = a + GOLDEN * (b - a);
+            at_d = f(d)?;
+        }
+    }
+    Some(if at_c > at_d { c } else { d })
 }

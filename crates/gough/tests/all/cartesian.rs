@@ -4,13 +4,13 @@ use crate::common::{compile, numbers, robot, text};
 use gough::Robot;
 use gough::description::{Options, RodInertia, VirtualTwists};
 use gough::elastodynamics::cartesian::{Cartesian, CartesianReport, Choices, FourPlatforms, compare};
-use gough::elastodynamics::{Actuators, Vibration};
+use gough::elastodynamics::{Actuators, ElasticError, Vibration};
 use gough::kinematics::inverse;
 use gough::linalg::dense::{Matrix, symmetric_eigenvalues};
 use gough::spatial::{Pose, Wrench, vec3};
 use serde_json::Value;
 
-fn heli4_text() -> String {
+pub fn heli4_text() -> String {
     std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../robots/heli4/robot.toml")).unwrap()
 }
 
@@ -18,7 +18,7 @@ fn heli4(set: &[(&str, &str)]) -> Robot {
     with(&heli4_text(), set)
 }
 
-fn with(text: &str, set: &[(&str, &str)]) -> Robot {
+pub fn with(text: &str, set: &[(&str, &str)]) -> Robot {
     let set = set.iter().map(|(a, b)| ((*a).to_owned(), (*b).to_owned())).collect();
     let options = Options { set, ..Options::default() };
     Robot::from_toml("heli4", text, &options, None).unwrap_or_else(|e| panic!("{e}"))
@@ -44,14 +44,14 @@ fn at<'r>(robot: &'r Robot, p: &[f64], choices: Choices) -> Cartesian<'r> {
     c
 }
 
-fn assert_near(found: &[f64], expected: &[f64], relative: f64, what: &str) {
+pub fn assert_near(found: &[f64], expected: &[f64], relative: f64, what: &str) {
     assert_eq!(found.len(), expected.len(), "{what}: {found:?} {expected:?}");
     for (a, b) in found.iter().zip(expected) {
         assert!((a - b).abs() <= relative * b.abs(), "{what}: {found:?} {expected:?}");
     }
 }
 
-fn assert_matrix(found: &[[f64; 6]; 6], expected: &[[f64; 6]; 6], relative: f64, what: &str) {
+pub fn assert_matrix(found: &[[f64; 6]; 6], expected: &[[f64; 6]; 6], relative: f64, what: &str) {
     for i in 0..6 {
         for j in 0..6 {
             let size = (expected[i][i] * expected[j][j]).abs().sqrt().max(1e-9);
@@ -102,7 +102,7 @@ fn a_load_on_heli4_adds_the_stiffness_of_the_reference() {
     assert_near(&c.flexible(Some(&K_G)).unwrap().hz, &numbers(&load["f_with"]), 1e-9, "with");
 }
 
-const POSES: [[f64; 3]; 4] = [[0.0, 0.0, -0.625], [0.1, 0.05, -0.6], [-0.08, 0.12, -0.55], [0.03, -0.1, -0.7]];
+pub const POSES: [[f64; 3]; 4] = [[0.0, 0.0, -0.625], [0.1, 0.05, -0.6], [-0.08, 0.12, -0.55], [0.03, -0.1, -0.7]];
 
 /// Rounds to as many decimals as were printed.
 fn printed(x: f64, decimals: i32) -> f64 {
@@ -142,6 +142,15 @@ fn heli4_has_the_printed_tables() {
     };
     close(&c.rigid().unwrap().hz, &p["f_rigid"]);
     close(&modes.hz, &p["f_flex"]);
+    // Eigentwists: columns are modes, rows components, angular ones first; each scaled so that its largest entry is +1.
+    for (k, twist) in modes.twists.iter().enumerate() {
+        for i in 0..6 {
+            let (found, wanted) = (twist[(i + 3) % 6], p["eigentwists"][i][k].as_f64().unwrap());
+            assert!((printed(found, 3) - wanted).abs() < 1e-9, "eigentwist {k} {i}: {found} {wanted}");
+            let computed = r["eigentwists"][i][k].as_f64().unwrap();
+            assert!((found - computed).abs() < 1e-8, "eigentwist {k} {i}: {found} {computed}");
+        }
+    }
     // (58) prints -74 and 28114 where the robot has -74.72 and 28113.46.
     for (name, A, decimals) in [("M", c.data().M, 3), ("K_R", c.data().K_R, 0), ("K_F", c.data().K_F, 0)] {
         let wanted = turned(&p[name]);
@@ -156,7 +165,7 @@ fn heli4_has_the_printed_tables() {
 }
 
 /// Robots with something elastic: shipped, of the tests, and Heli4 with every other key that gives way.
-fn elastic_robots() -> Vec<Robot> {
+pub fn elastic_robots() -> Vec<Robot> {
     let compliant = heli4_text()
         .replace("servo = \"loss*ka\"", "servo = \"loss*ka\", stiffness = 5000")
         .replace(
@@ -168,7 +177,8 @@ fn elastic_robots() -> Vec<Robot> {
     assert!(
         compliant.contains("tapered") && compliant.contains("stiffness = 3") && compliant.contains("stiffness = 5000")
     );
-    let mut list = vec![robot("heli4"), robot("five-bar-flexible"), robot("navaro-refined")];
+    let shipped = ["heli4", "five-bar-flexible", "dual-emps", "navaro", "navaro-as-printed", "navaro-refined"];
+    let mut list: Vec<Robot> = shipped.map(robot).into();
     list.extend(["elastic-gough-stewart", "elastic-delta"].map(|n| compile(n, &text(n))));
     list.push(with(&compliant, &[]));
     list
@@ -191,6 +201,11 @@ fn matrices_are_symmetric_and_definite_and_parts_add_up() {
         let K = gough::elastodynamics::cartesian::kernel::on_basis(&d.K_F, &d.B);
         let scaled = Matrix::from_fn(K.rows, K.cols, |i, j| K.at(i, j) / (K.at(i, i) * K.at(j, j)).sqrt());
         assert!(symmetric_eigenvalues(&scaled).unwrap()[0] > 0.0, "{}", robot.name());
+        if robot.name() == "dual-emps" {
+            // Its drives hold, and nothing weighs at its tool point: what is left of M is rounding.
+            assert_eq!(c.flexible(None).unwrap_err(), ElasticError::NoMass);
+            continue;
+        }
         let modes = c.flexible(None).unwrap();
         assert!(modes.hz.iter().all(|f| f.is_finite() && *f > 0.0), "{} {:?}", robot.name(), modes.hz);
         let parts = c.parts(&modes.twists).unwrap();
@@ -227,8 +242,7 @@ fn four_postures_at_once_are_four_postures() {
             c.take(pose, robot.mode()).unwrap();
             let rigid = c.rigid().unwrap().hz;
             if let Some(list) = four.rigid_hz() {
-                // Equal roots of a cubic are known to the square root of the rounding.
-                assert_near(&list[k], &rigid, 1e-8, robot.name());
+                assert_near(&list[k], &rigid, 1e-11, robot.name());
             }
             let wanted = (c.data().M, c.data().K_F);
             let mut other = c.clone();
@@ -328,9 +342,6 @@ fn stiffness_moduli_and_symmetry_act_as_they_must() {
     for mirror in [[-p[0], p[1], p[2]], [p[0], -p[1], p[2]]] {
         assert_near(&of(&[("end_effector", "0")], &mirror).1, &flexible, 1e-9, "mirror");
     }
-    let stiff = heli4(&[("end_effector", "0"), ("E", "170e12"), ("G", "65e12")]);
-    let c = at(&stiff, &p, Choices::of(stiff.model()));
-    assert_near(&c.flexible(None).unwrap().hz[..3], &c.rigid().unwrap().hz, 3e-4, "rigid limit");
 }
 
 /// With rigid links both methods are exact.

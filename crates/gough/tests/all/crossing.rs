@@ -197,6 +197,8 @@ fn the_five_bar_crosses_as_computed_for_section_9_4() {
             assert!((a - b).abs() < 6e-9, "{a} {b}");
         }
     }
+    // At rest nothing rubs: a rate that is rounding would have a sign.
+    assert_eq!(efforts(&robot, motion, 1.5).iter().map(|x| x.abs() < 1e-9).collect::<Vec<_>>(), [true, true]);
     let crossing = &plan.crossings[0];
     assert!(plan.crossings.len() == 1 && crossing.bounded && (crossing.t - 0.75).abs() < 1e-9);
     let (v, q) = (crossing.twist_lost[0], (-3.93364_f64).to_radians());
@@ -372,6 +374,57 @@ fn several_singularities_are_crossed_in_one_motion() {
     assert!(matches!(refused, PlanError::WrongCount { wished: 1 }), "{refused}");
 }
 
+/// All struts of a robot whose joints lie on two lines fall into one line: two motions are lost at once, det J keeps its sign,
+/// and one condition is met for each motion.
+#[test]
+fn a_deficiency_of_order_two_is_found_and_crossed_with_two_conditions() {
+    let robot = compile("aligned-rpr", &text("aligned-rpr"));
+    let pose = |y: f64, phi: f64| pose_with(robot.model(), robot.home().pose(), &[(X, 0.6), (Y, y), (Rz, phi)]);
+    let (from, to) = (pose(0.2, 0.25), pose(-0.2, -0.25));
+    let straight = Trajectory::between(from, to, 1.0).unwrap();
+    let met = crossings(robot.model(), robot.mode(), &straight, Wrench::zero()).unwrap();
+    assert_eq!(met.len(), 1, "{met:?}");
+    assert!((met[0].t - 0.5).abs() < 1e-9 && met[0].twist_lost.len() == 2 && !met[0].bounded, "{met:?}");
+    assert!(met[0].twist_lost.iter().all(|t| t[0].abs() < 1e-9), "across and turning alone are lost: {met:?}");
+    let at = Wish { pose: Some(pose(0.0, 0.0)), ..Wish::default() };
+    for wishes in [vec![], vec![at]] {
+        let task = CrossingTask { from, to, duration: 1.0, wishes, objective: None, seed: 1 };
+        let plan = planned(&robot, &task);
+        let [crossing] = &plan.crossings[..] else { panic!("{:?}", plan.crossings) };
+        assert!(crossing.bounded && crossing.criterion.len() == 2, "{crossing:?}");
+        let mean = |h: f64| {
+            let [a, b] = [-h, h].map(|h| efforts(&robot, &plan.trajectory, crossing.t + h));
+            [0, 1, 2].map(|k| 0.5 * (a[k] + b[k]))
+        };
+        let (far, near) = (mean(2e-3), mean(1e-3));
+        for (k, limit) in crossing.limit_efforts.as_ref().unwrap().iter().enumerate() {
+            let limit_of_samples = (4.0 * near[k] - far[k]) / 3.0;
+            assert!((limit - limit_of_samples).abs() < 1e-5 * (1.0 + limit.abs()), "{limit} {limit_of_samples}");
+        }
+    }
+}
+
+/// A way that is tangent to the singular curve does not cross it: efforts grow with the square, and no limit exists.
+#[test]
+fn a_way_that_touches_a_singularity_is_told() {
+    let robot = robot("five-bar");
+    let (s, v) = (x_s(&robot), 0.3);
+    let near = |h: f64| {
+        let line = Trajectory::between(at(0.04, 0.2 + h), at(0.07, 0.2 + h), 1.0).unwrap();
+        crossings(robot.model(), robot.mode(), &line, Wrench::zero()).unwrap()[0].position[0]
+    };
+    let h = 1e-4;
+    let slope = (near(h) - near(-h)) / (2.0 * h);
+    let along = vec![v * slope, v];
+    let samples = [-0.1, 0.1].map(|t: f64| {
+        // On the tangent, sampled on both sides of the point of contact.
+        sample(t, at(s + slope * v * t, 0.2 + v * t), along.clone(), vec![0.0; 2])
+    });
+    let motion = Trajectory::sampled(robot.model(), robot.mode(), &samples).unwrap();
+    let found = crossings(robot.model(), robot.mode(), &motion, Wrench::zero()).unwrap();
+    assert!(found.iter().any(|c| c.t.abs() < 1e-3 && !c.bounded), "{found:?}");
+}
+
 #[test]
 fn the_search_lowers_the_peak_and_keeps_the_best_when_it_is_ended() {
     let robot = robot("five-bar");
@@ -379,12 +432,16 @@ fn the_search_lowers_the_peak_and_keeps_the_best_when_it_is_ended() {
     task.wishes.clear();
     let first = planned(&robot, &task);
     task.objective = Some(Objective::Peak);
-    let mut count = 0;
-    let searched = plan_crossing(robot.model(), robot.mode(), &task, &mut |_, _| {
-        count += 1;
-        count < 120
-    })
-    .unwrap();
+    let search = || {
+        let mut count = 0;
+        let mut goes_on = |_: usize, _: Option<f64>| {
+            count += 1;
+            count < 120
+        };
+        plan_crossing(robot.model(), robot.mode(), &task, &mut goes_on).unwrap()
+    };
+    let searched = search();
+    assert_eq!(searched.trajectory.polynomials(), search().trajectory.polynomials(), "one seed, one plan");
     assert!(
         searched.crossings[0].bounded && searched.score.peak < 0.98 * first.score.peak,
         "{:?} {:?}",

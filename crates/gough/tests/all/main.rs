@@ -8,6 +8,7 @@ mod arrow;
 mod batch;
 mod branches;
 mod cartesian;
+mod cartesian_laws;
 mod codegen;
 mod common;
 mod counting;

@@ -137,7 +137,18 @@ impl<'m> Cartesian<'m> {
         if !self.plan().limbs.iter().any(all_give) {
             return Ok(PlatformModes::default());
         }
-        modes(&self.data.K_R, &self.data.M, &self.data.B_R)
+        self.modes(&self.data.K_R, &self.data.B_R)
+    }
+
+    /// `K v = ω² M v` on the motions of a basis, refused where the platform moves without mass: where the drives hold a robot
+    /// whose platform weighs nothing, what is left of `M` is rounding.
+    fn modes(&self, K: &Block<f64>, B: &Dense<f64>) -> Result<PlatformModes, ElasticError> {
+        let (m, l2) = (mass(self.model), self.model.length().powi(2));
+        let heavy = |k: usize| self.data.M[k][k] > 1e-14 * m * if k < 3 { 1.0 } else { l2 };
+        if B.cols > 0 && !(0..6).any(heavy) {
+            return Err(ElasticError::NoMass);
+        }
+        modes(K, &self.data.M, B)
     }
 
     /// Frequencies with everything that gives way, and with the stiffness `K_G` of a load where there is one.
@@ -148,7 +159,7 @@ impl<'m> Cartesian<'m> {
                 (0..6).for_each(|j| K[i][j] += 0.5 * (K_G[i][j] + K_G[j][i]));
             }
         }
-        modes(&K, &self.data.M, &self.data.B)
+        self.modes(&K, &self.data.B)
     }
 
     /// Compliance of the platform on the motions that something gives way to: `B (Bᵀ K_F B)⁻¹ Bᵀ`.
@@ -253,6 +264,13 @@ impl<'m> Cartesian<'m> {
     pub fn loaded(&self, load: Wrench<f64>) -> Result<Block<f64>, ElasticError> {
         super::loaded::geometric(self, load)
     }
+}
+
+/// Mass of all bodies, beams and the platform.
+fn mass(model: &Model<f64>) -> f64 {
+    let numbers = model.numbers();
+    let beams = numbers.beams.values().flatten().map(|b| b.moduli[2] * b.section.A * b.length);
+    numbers.bodies.values().map(|b| b.inertia.m).chain(beams).sum::<f64>() + numbers.platform.m
 }
 
 /// Eigenvalues of `K y = λ M y`, ascending, with `yᵀ M y = 1`. Motions without mass, such as those against the constraints of a

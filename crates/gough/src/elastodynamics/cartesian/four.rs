@@ -63,7 +63,7 @@ impl FourPlatforms {
         &self.data
     }
 
-    /// Frequencies of the robots with rigid links, ascending, for platforms with three freedoms: in closed form.
+    /// Frequencies of the robots with rigid links, ascending, for platforms with three freedoms.
     pub fn rigid_hz(&self) -> Option<[[f64; 3]; LANES]> {
         if self.data.B_R.cols != 3 {
             return None;
@@ -83,23 +83,44 @@ impl FourPlatforms {
     }
 }
 
-/// Eigenvalues of `K x = λ M x` for 3 × 3 matrices, ascending: `L⁻¹ K L⁻ᵀ` and the trigonometric solution of its cubic.
+/// Eigenvalues of `K x = λ M x` for 3 × 3 matrices, ascending: rotations of Jacobi on `L⁻¹ K L⁻ᵀ`, as many for every matrix.
+/// The cubic has a closed form, but equal roots come out of it with half of their digits.
 pub fn three_eigenvalues<S: Real>(K: &Dense<S>, M: &Dense<S>) -> [S; 3] {
-    let A = reduced(K, M);
-    let third = S::lit(1.0 / 3.0);
-    let mean = (A[0][0] + A[1][1] + A[2][2]) * third;
-    let [a, b, c] = [A[0][0] - mean, A[1][1] - mean, A[2][2] - mean];
-    let [d, e, f] = [A[1][0], A[2][0], A[2][1]];
-    let p = (a * a + b * b + c * c + (d * d + e * e + f * f) * S::lit(2.0)) * S::lit(1.0 / 6.0);
-    let half = (a * (b * c - f * f) - d * (d * c - f * e) + e * (d * f - b * e)) * S::lit(0.5);
-    // r = half / p^(3/2) is a cosine; angles by atan2, so that equal eigenvalues give no division by zero.
-    let rest = p * p * p - half * half;
-    let sine = rest.where_nonneg(rest, S::zero()).sqrt();
-    let angle = sine.atan2(half) * third;
-    let (sin, cos) = angle.sin_cos();
-    let size = p.sqrt();
-    let (x, y) = (size * cos, size * sin * S::lit(3.0_f64.sqrt()));
-    [mean - x - y, mean - x + y, mean + x + x]
+    let mut A = reduced(K, M);
+    for _ in 0..SWEEPS {
+        for (p, q, r) in [(0, 1, 2), (0, 2, 1), (1, 2, 0)] {
+            rotate(&mut A, p, q, r);
+        }
+    }
+    let (a, b) = ordered(A[0][0], A[1][1]);
+    let (b, c) = ordered(b, A[2][2]);
+    let (a, b) = ordered(a, b);
+    [a, b, c]
+}
+
+/// Every sweep squares what is left beside the diagonal; the fifth has nothing to do.
+const SWEEPS: usize = 5;
+
+/// The turn in the plane of `p` and `q` that makes entry `pq` zero: `t = tan φ` the smaller root of `t² + t (a_qq - a_pp) / a_pq = 1`.
+fn rotate<S: Real>(A: &mut [[S; 3]; 3], p: usize, q: usize, r: usize) {
+    let (d, b) = (A[q][q] - A[p][p], A[p][q] + A[p][q]);
+    let side = d.where_nonneg(S::one(), -S::one());
+    let t = b * side / (d * side + (d * d + b * b).sqrt() + S::lit(f64::MIN_POSITIVE));
+    let cos = S::one() / (S::one() + t * t).sqrt();
+    let sin = t * cos;
+    let shift = t * A[p][q];
+    A[p][p] -= shift;
+    A[q][q] += shift;
+    (A[p][q], A[q][p]) = (S::zero(), S::zero());
+    let (x, y) = (A[r][p], A[r][q]);
+    (A[r][p], A[r][q]) = (cos * x - sin * y, sin * x + cos * y);
+    (A[p][r], A[q][r]) = (A[r][p], A[r][q]);
+}
+
+/// The smaller first.
+fn ordered<S: Real>(a: S, b: S) -> (S, S) {
+    let rise = b - a;
+    (rise.where_nonneg(a, b), rise.where_nonneg(b, a))
 }
 
 /// `L⁻¹ K L⁻ᵀ` with `M = L Lᵀ`.

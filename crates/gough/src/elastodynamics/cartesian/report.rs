@@ -6,7 +6,8 @@ use crate::description::{RodInertia, VirtualTwists};
 use crate::elastodynamics::beam::Block;
 use crate::elastodynamics::error::ElasticError;
 use crate::elastodynamics::plan::{Actuators, Host, Place};
-use crate::elastodynamics::vibration::Vibration;
+use crate::elastodynamics::vibration::{SAME_FREQUENCY, Vibration};
+use crate::linalg::dense::{Matrix, svd};
 use crate::spatial::{Twist, Wrench, vec3};
 
 /// Everything the Cartesian method says of a posture.
@@ -130,7 +131,8 @@ pub struct ModePair {
     pub full_hz: f64,
     /// Cartesian over full, less one.
     pub difference: f64,
-    /// How alike the motions of the platform are: 1 equal, 0 at right angles; rotations at the length scale of the robot.
+    /// How alike the motions of the platform are: 1 equal, 0 at right angles; rotations at the length scale of the robot. Modes of
+    /// one frequency count together.
     pub mac: f64,
     /// Share of the kinetic energy of the full mode that is this motion of the platform, as the Cartesian method weighs it.
     pub share: f64,
@@ -154,11 +156,10 @@ pub fn compare(c: &Cartesian<'_>, modes: &[([f64; 6], f64)], v: &mut Vibration) 
     let l2 = c.model().length().powi(2);
     let plain =
         |a: &[f64; 6], b: &[f64; 6]| -> f64 { (0..6).map(|i| a[i] * b[i] * if i < 3 { 1.0 } else { l2 }).sum() };
-    let alike = |f: &dyn Fn(&[f64; 6], &[f64; 6]) -> f64, a: &[f64; 6], b: &[f64; 6]| {
-        let (aa, bb) = (f(a, a), f(b, b));
-        if aa > 0.0 && bb > 0.0 { f(a, b).powi(2) / (aa * bb) } else { 0.0 }
-    };
     let share = |a: &[f64; 6], b: &[f64; 6]| if form(a, a) > 0.0 { form(a, b).powi(2) / form(a, a) } else { 0.0 };
+    // Any mixture of modes of one frequency is a mode: such modes count together.
+    let same = |j: usize, k: usize| (full[j].hz - full[k].hz).abs() <= SAME_FREQUENCY * full[k].hz;
+    let equal = |k: usize| (0..full.len()).filter(|j| same(*j, k)).collect::<Vec<_>>();
     // High modes of links drag the platform along too: of those that are this motion for a good part, the nearest counts.
     let best = |t: &[f64; 6], hz: f64| {
         let far = |k: usize| if full[k].hz > 0.0 && hz > 0.0 { (full[k].hz / hz).ln().abs() } else { f64::INFINITY };
@@ -174,11 +175,21 @@ pub fn compare(c: &Cartesian<'_>, modes: &[([f64; 6], f64)], v: &mut Vibration) 
             full_mode: other + 1,
             full_hz: full[other].hz,
             difference: if full[other].hz > 0.0 { hz / full[other].hz - 1.0 } else { 0.0 },
-            mac: alike(&plain, twist, &moved[other]),
-            share: share(twist, &moved[other]),
+            mac: likeness(&plain, twist, &equal(other).iter().map(|j| moved[*j]).collect::<Vec<_>>()),
+            share: equal(other).iter().map(|j| share(twist, &moved[*j])).sum(),
         })
     };
     Ok(modes.iter().enumerate().filter_map(pair).collect())
+}
+
+/// How much of a motion some motions can make up: the square of its projection on them over its own square.
+fn likeness(product: &dyn Fn(&[f64; 6], &[f64; 6]) -> f64, t: &[f64; 6], others: &[[f64; 6]]) -> f64 {
+    let n = others.len();
+    let gram = Matrix::from_fn(n, n, |i, j| product(&others[i], &others[j]));
+    let along: Vec<f64> = others.iter().map(|o| product(t, o)).collect();
+    let whole = product(t, t);
+    let part: f64 = svd(&gram).least_squares(&along).iter().zip(&along).map(|(x, y)| x * y).sum();
+    if whole > 0.0 { part / whole } else { 0.0 }
 }
 
 /// Motion of the platform origin in a mode of the full method, one unit of modal mass: of the platform, or of the node nearest
