@@ -158,9 +158,11 @@ fn wishes_for_a_crossing_are_met() {
     near(&timed["crossings"][0]["t"], 0.9);
     // Rates and accelerations at the crossing, from the polynomials.
     let derivative = |answer: &Value, name: &str, t: f64, order: u32| -> f64 {
-        let list = answer["coefficients"][name].as_array().unwrap().iter().map(number).enumerate();
-        let falling = |k: usize| (0..order as usize).map(|i| k as f64 - i as f64).product::<f64>();
-        list.skip(order as usize).map(|(k, c)| c * falling(k) * t.powi(k as i32 - order as i32)).sum()
+        let mut list: Vec<f64> = answer["coefficients"][name].as_array().unwrap().iter().map(number).collect();
+        for _ in 0..order {
+            list = list.iter().enumerate().skip(1).map(|(k, c)| k as f64 * c).collect();
+        }
+        list.iter().rev().fold(0.0, |sum, c| sum * t + c)
     };
     let swift = with(&["--at", "x=0.0544,y=0.2", "--at-time", "0.75", "--at-twist", "x=0.2,y=-0.4"]);
     assert!(

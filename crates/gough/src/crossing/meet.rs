@@ -122,11 +122,11 @@ impl Signs<'_> {
         let mut found = Vec::new();
         for (k, (x, y)) in a.iter().zip(b).enumerate() {
             let earlier = first.and_then(|(t, list)| list.get(k).map(|f| (*t, f.2)));
-            let t = if (x.2 > 0.0) != (y.2 > 0.0) {
+            let t = if (x.2 > 0.0) == (y.2 > 0.0) {
+                earlier.filter(|(_, f)| dips([*f, x.2, y.2])).and_then(|(t, _)| self.touch(x.0, [t, *t1]))
+            } else {
                 let root = if y.2 == 0.0 { Some(*t1) } else { self.root(k, [*t0, *t1], x.2 > 0.0) };
                 root.filter(|t| self.is_genuine(*t, x.0))
-            } else {
-                earlier.filter(|(_, f)| dips([*f, x.2, y.2])).and_then(|(t, _)| self.touch(x.0, [t, *t1]))
             };
             found.extend(t.map(|t| (x.0, x.1, t)));
         }
