@@ -4,7 +4,7 @@ use crate::commands::trajectory::effort_units;
 use crate::failure::Failure;
 use crate::output::{Files, Output};
 use gough::Robot;
-use gough::crossing::{LegDriven, LegPlan, plan_passive};
+use gough::crossing::{LegArrival, LegDriven, LegPlan, plan_passive, simulate_leg};
 use gough::dynamics::newton_euler::Sign;
 use gough::kinematics::WorkingMode;
 use gough::spatial::Pose;
@@ -23,7 +23,11 @@ struct Row {
     /// Coordinates of the leg.
     q: Vec<f64>,
     efforts: Vec<f64>,
+    without_friction: Vec<f64>,
 }
+
+/// Steps in which the plan is simulated.
+const STEPS: u32 = 1000;
 
 /// Plan, and tell.
 pub fn answer(
@@ -46,10 +50,11 @@ pub fn answer(
         files.add(file, csv(robot, &leg, &rows_at(&leg, &plan, step)?).as_bytes())?;
     }
     let refinement = refinement(&leg, &plan)?;
+    let arrival = simulate_leg(&leg, &plan, STEPS)?;
     output.give_with(
         files,
-        || document(robot, &plan, &rows, &refinement),
-        || text(robot, &leg, &plan, &rows, &refinement),
+        || document(robot, &plan, &rows, &refinement, &arrival),
+        || text(robot, &leg, &plan, &rows, &refinement) + &arrival_text(&arrival),
     )
 }
 
@@ -61,12 +66,13 @@ fn rows_at(leg: &LegDriven<'_>, plan: &LegPlan, step: f64) -> Result<Vec<Row>, F
 
 fn row(leg: &LegDriven<'_>, plan: &LegPlan, t: f64) -> Result<Row, Failure> {
     let jets = plan.at(t);
-    let efforts = match leg.efforts(&jets, Some(Sign::Sharp)) {
-        Ok(found) => found,
-        Err(_) if (t - plan.crossing.t).abs() < 1e-6 * plan.duration => plan.crossing.limit_efforts.clone(),
-        Err(why) => return Err(why.into()),
+    let efforts = |friction| match leg.efforts(&jets, friction) {
+        Err(_) if (t - plan.crossing.t).abs() < 1e-6 * plan.duration => Ok(plan.crossing.limit_efforts.clone()),
+        found => found,
     };
-    Ok(Row { t, platform: leg.platform(&jets), q: jets.iter().map(|j| j[0]).collect(), efforts })
+    let (efforts, without_friction) = (efforts(Some(Sign::Sharp))?, efforts(None)?);
+    let q = jets.iter().map(|j| j[0]).collect();
+    Ok(Row { t, platform: leg.platform(&jets), q, efforts, without_friction })
 }
 
 /// Largest efforts at twenty instants on either side of the crossing, in steps from a millisecond to a microsecond.
@@ -89,15 +95,28 @@ fn peaks(rows: &[Row], drives: usize) -> Vec<(f64, f64)> {
     (0..drives).map(|k| of(k).unwrap_or((0.0, 0.0))).collect()
 }
 
-fn document(robot: &Robot, plan: &LegPlan, rows: &[Row], refinement: &[(f64, Vec<f64>)]) -> Value {
+fn arrival_text(arrival: &LegArrival) -> String {
+    let side = if arrival.beyond { "beyond" } else { "on this side of" };
+    format!(
+        "simulated with these efforts alone, without friction: {:.1e} m from the goal, {side} the singularity\n",
+        arrival.off
+    )
+}
+
+fn document(
+    robot: &Robot,
+    plan: &LegPlan,
+    rows: &[Row],
+    refinement: &[(f64, Vec<f64>)],
+    arrival: &LegArrival,
+) -> Value {
     let t = robot.model().topology();
     let names = t.active_names();
     let drive = |(k, (peak, at)): (usize, &(f64, f64))| json!({ "joint": names[k], "unit": effort_units(robot)[k], "peak": peak, "at": at });
     let coordinates = t.legs[plan.leg].coords.iter().map(|c| format!("q{}", t.coords[c].name));
     let polynomials: serde_json::Map<String, Value> =
         coordinates.zip(plan.polynomials.iter().map(|p| json!(p.coefficients))).collect();
-    let state =
-        |r: &Row| json!({ "t": r.t, "position": r.platform[0], "leg": r.q, "efforts_with_friction": r.efforts });
+    let state = |r: &Row| json!({ "t": r.t, "position": r.platform[0], "leg": r.q, "efforts": r.without_friction, "efforts_with_friction": r.efforts });
     json!({
         "robot": t.name,
         "active_joints": names,
@@ -105,6 +124,7 @@ fn document(robot: &Robot, plan: &LegPlan, rows: &[Row], refinement: &[(f64, Vec
         "coefficients": polynomials,
         "drives": peaks(rows, names.len()).iter().enumerate().map(drive).collect::<Vec<_>>(),
         "refinement": refinement.iter().map(|(step, peaks)| json!({ "step": step, "peaks": peaks })).collect::<Vec<_>>(),
+        "simulated": arrival,
         "states": rows.iter().map(state).collect::<Vec<_>>(),
     })
 }
@@ -146,10 +166,11 @@ fn csv(robot: &Robot, leg: &LegDriven<'_>, rows: &[Row]) -> String {
     let mut heads: Vec<String> = ["t", "x", "y", "z", "xd", "yd", "zd", "xdd", "ydd", "zdd"].map(str::to_owned).into();
     heads.extend(leg.coordinates().into_iter().map(|c| format!("q{}", t.coords[c].name)));
     heads.extend(t.active_names().iter().map(|n| format!("tau_{n}")));
+    heads.extend(t.active_names().iter().map(|n| format!("tau_{n}_without_friction")));
     let mut out = heads.join(",") + "\n";
     for r in rows {
         let _ = write!(out, "{}", r.t);
-        for x in r.platform.iter().flatten().chain(&r.q).chain(&r.efforts) {
+        for x in r.platform.iter().flatten().chain(&r.q).chain(&r.efforts).chain(&r.without_friction) {
             let _ = write!(out, ",{x}");
         }
         out.push('\n');

@@ -129,8 +129,13 @@ fn a_leg_is_led_through_an_lpjts_into_another_working_mode() {
     let crossing = &answer["crossings"][0];
     assert_eq!((crossing["kind"].as_str(), crossing["mode_after"].as_str()), (Some("lpjts"), Some("-++")));
     assert!(number(&crossing["criterion"]).abs() < 1e-9, "{crossing}");
+    assert!(
+        answer["simulated"]["beyond"] == true && number(&answer["simulated"]["off"]) < 1e-5,
+        "{}",
+        answer["simulated"]
+    );
     let (out, _, status) = run(&to);
-    assert!(status == 0 && out.contains("LPJTS singularity of leg 1 crossed"), "{out}");
+    assert!(status == 0 && out.contains("LPJTS singularity of leg 1 crossed") && out.contains("beyond the"), "{out}");
 }
 
 #[test]

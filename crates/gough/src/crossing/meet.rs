@@ -141,12 +141,12 @@ impl Signs<'_> {
 }
 
 /// Whether a function that keeps its sign over three instants has a least size between them that may be zero: a parabola
-/// through them comes down by a quarter or more below the middle.
+/// through them comes down by a tenth or more below the middle.
 fn dips([a, b, c]: [f64; 3]) -> bool {
     let same = (a > 0.0) == (b > 0.0) && (b > 0.0) == (c > 0.0);
     let [a, b, c] = [a.abs(), b.abs(), c.abs()];
     let bent = a + c - 2.0 * b;
-    same && b <= a && b <= c && bent > 0.0 && b - (c - a).powi(2) / (8.0 * bent) <= 0.75 * b
+    same && b <= a && b <= c && bent > 0.0 && b - (c - a).powi(2) / (8.0 * bent) <= 0.9 * b
 }
 
 /// Every singularity along a motion, in the order of time, whether the motion crosses it or only touches it: looked for at the

@@ -16,7 +16,7 @@ pub use leg_driven::LegDriven;
 pub use meet::{Crossing, Inspection, crossings, inspect, inspect_all};
 pub use optimise::{Objective, Progress, minimise};
 pub use pace::{Beside, fastest, refined};
-pub use passive::{LegCrossing, LegPlan, driven_by, plan_passive};
+pub use passive::{LegArrival, LegCrossing, LegPlan, driven_by, plan_passive, simulate_leg};
 pub use plan::{CrossingPlan, CrossingTask, Wish, plan_crossing};
 pub use refusal::PlanError;
 pub use score::Score;

@@ -138,6 +138,28 @@ fn compliant(driven: &LegDriven<'_>, mut jets: Vec<Jerky>) -> Result<Vec<Jerky>,
     Ok(jets)
 }
 
+/// Where the efforts of a plan alone, without friction, bring the robot from rest.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct LegArrival {
+    /// How far the platform is from where the plan ends, m.
+    pub off: f64,
+    /// Whether the leg stands beyond the singularity, in the working mode of the plan's end.
+    pub beyond: bool,
+}
+
+/// The plan simulated: its efforts act on the robot in so many steps, in the coordinates of the leg, through the singularity.
+pub fn simulate_leg(leg: &LegDriven<'_>, plan: &LegPlan, steps: u32) -> Result<LegArrival, SolveError> {
+    let start: Vec<f64> = plan.at(0.0).iter().map(|jet| jet[0]).collect();
+    let efforts = |t: f64| leg.efforts(&plan.at(t), None).unwrap_or_else(|_| plan.crossing.limit_efforts.clone());
+    let ended = driven_by(leg, &start, &efforts, plan.duration, steps)?;
+    let found: Vec<Jerky> = ended.iter().map(|[q, v]| [*q, *v, 0.0, 0.0]).collect();
+    let [at, goal] = [leg.platform(&found)[0], leg.platform(&plan.at(plan.duration))[0]];
+    let off = at.iter().zip(goal).map(|(a, b)| (a - b) * (a - b)).sum::<f64>().sqrt();
+    let sign = |q: &[f64]| leg.sign(q).map(|s| s > 0.0);
+    let beyond = sign(&start)? != sign(&ended.iter().map(|x| x[0]).collect::<Vec<_>>())?;
+    Ok(LegArrival { off, beyond })
+}
+
 /// Where the leg's coordinates are after efforts over time have acted on the robot from rest: Runge-Kutta of fourth order, in
 /// the coordinates of the leg, so that it passes its singularities.
 pub fn driven_by(
