@@ -12,6 +12,8 @@ use gough::codegen::{
     Coordinates, Count, Generated, Language, ModelKind, Options, Solve, Symbolic, generate, published,
 };
 use gough::description::{Concern, LeftOut};
+use gough::dynamics::regressor::StandardSet;
+use gough::identification::base_parameters;
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -22,7 +24,7 @@ pub struct Arguments {
     #[command(flatten)]
     subject: Subject,
     /// What to generate: igm, kinematics, jacobian, idm, ddm, mass-stiffness,
-    /// cartesian-frequencies
+    /// cartesian-frequencies, regressor
     #[arg(long, value_name = "MODEL")]
     model: String,
     /// Language: c, c4 (four states at once), rust, python, matlab, cuda
@@ -43,6 +45,10 @@ pub struct Arguments {
     /// Friction of all joints is part of the efforts
     #[arg(long)]
     friction: bool,
+    /// Dynamic parameters that idm takes as inputs and that regressor has columns for: base, the groups of
+    /// `gough parameters`, or standard, all of the file; base is what regressor has unless told
+    #[arg(long, value_name = "WHICH")]
+    parameters: Option<String>,
     /// Systems of equations: unrolled, in a fixed order of pivots, or by a routine that comes with the file
     #[arg(long, value_name = "HOW", default_value = "unrolled")]
     solve: String,
@@ -116,7 +122,20 @@ fn options(robot: &Robot, arguments: &Arguments) -> Result<Options, Failure> {
         coordinates: named("--coordinates", &arguments.coordinates, &COORDINATES)?,
         actuators: arguments.actuators.of(),
         margins: arguments.margins,
+        columns: columns(robot, arguments)?,
     })
+}
+
+/// Dynamic parameters that efforts are written on.
+fn columns(robot: &Robot, arguments: &Arguments) -> Result<Option<StandardSet>, Failure> {
+    let regressor = arguments.model == ModelKind::Regressor.name();
+    let Some(which) = arguments.parameters.as_deref().or(regressor.then_some("base")) else { return Ok(None) };
+    if named("--parameters", which, &[("base", true), ("standard", false)])? {
+        let found = base_parameters(robot, arguments.friction, 1);
+        return Ok(Some(found.map_err(|why| Failure::No("parameters", why.to_string()))?.columns(robot)));
+    }
+    let all = StandardSet::new(robot.model());
+    Ok(Some(if arguments.friction { all } else { all.without_friction() }))
 }
 
 /// All files, none over the robot file.
@@ -133,7 +152,7 @@ fn written(folder: &Path, code: &Generated, robot: &Path) -> Result<Files, Failu
 
 /// What the model leaves out of the robot file; geometry and matrices leave out nothing.
 fn left_out(robot: &Robot, options: &Options) -> Vec<LeftOut> {
-    let moves = matches!(options.model, ModelKind::Idm | ModelKind::Ddm);
+    let moves = matches!(options.model, ModelKind::Idm | ModelKind::Ddm | ModelKind::Regressor);
     if moves { robot.model().description().left_out(Concern::RigidMotion) } else { Vec::new() }
 }
 

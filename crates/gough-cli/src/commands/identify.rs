@@ -72,24 +72,28 @@ struct Seek {
     /// Largest efforts of drives: q11=10,q21=10; those of the file unless given
     #[arg(long, value_name = "EFFORTS", requires = "excite")]
     effort: Option<String>,
-    /// Distance from Type 2 singularities: smallest singular value of the rows of the inverse Jacobian, each of length one
-    #[arg(long, value_name = "NUMBER", requires = "excite", default_value_t = 0.1)]
-    distance: f64,
+    /// Distance from Type 2 singularities: smallest singular value of the rows of the inverse Jacobian, each of length one;
+    /// half of that at home unless given, and 0.1 at most
+    #[arg(long, value_name = "NUMBER", requires = "excite")]
+    distance: Option<f64>,
     /// Period of the motion
     #[arg(long, value_name = "TIME", requires = "excite", default_value = "4 s")]
     period: String,
     /// Harmonics of the series
-    #[arg(long, value_name = "COUNT", requires = "excite", default_value_t = 5)]
+    #[arg(long, value_name = "COUNT", requires = "excite", default_value_t = 8)]
     harmonics: usize,
-    /// Motions that are tried
-    #[arg(long, value_name = "COUNT", requires = "excite", default_value_t = 1500)]
+    /// Motions that are tried: a hundred at random, and the steps from the best of them
+    #[arg(long, value_name = "COUNT", requires = "excite", default_value_t = 500)]
     trials: usize,
     /// The same seed gives the same motion
     #[arg(long, value_name = "NUMBER", requires = "excite", default_value_t = 1)]
     seed: u64,
-    /// Write one period of the motion as a trajectory, in 500 steps
+    /// Write the motion as a trajectory, in 500 steps a period
     #[arg(long, value_name = "FILE", requires = "excite")]
     csv: Option<PathBuf>,
+    /// How long the motion goes on in --csv, period after period; one period unless given
+    #[arg(long, value_name = "TIME", requires = "csv")]
+    time: Option<String>,
 }
 
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
@@ -184,7 +188,9 @@ fn per_drive(robot: &Robot, text: Option<&str>, option: &str, list: &mut [Option
 
 fn limits(robot: &Robot, seek: &Seek) -> Result<Limits, Failure> {
     let mut limits = Limits::of(robot);
-    limits.distance = positive(seek.distance, "--distance")?;
+    if let Some(distance) = seek.distance {
+        limits.distance = positive(distance, "--distance")?;
+    }
     per_drive(robot, seek.speed.as_deref(), "--speed", &mut limits.speed)?;
     per_drive(robot, seek.acceleration.as_deref(), "--acceleration", &mut limits.acceleration)?;
     per_drive(robot, seek.effort.as_deref(), "--effort", &mut limits.effort)?;
@@ -215,17 +221,22 @@ fn seek(robot: &Robot, arguments: &Arguments) -> Result<(), Failure> {
     let how = Search { period, harmonics: asked.harmonics, trials: asked.trials, seed: asked.seed };
     let found =
         excite(robot, &mode, &limits(robot, asked)?, &how).map_err(|why| Failure::No("excitation", why.to_string()))?;
-    if !found.condition.is_finite() {
-        return Err(Failure::No("excitation", "no motion inside the limits was found; widen the region".to_owned()));
+    let lasts = asked.time.as_deref().map_or(Ok(period), |t| positive(time(t, "--time")?, "--time"))?;
+    if lasts > 1000.0 * period {
+        return Err(Failure::Usage("--time is longer than a thousand periods".to_owned()));
     }
-    let times: Vec<f64> = (0..=500).map(|i| period * f64::from(i) / 500.0).collect();
+    // At most half a million.
+    #[allow(clippy::cast_possible_truncation)]
+    let steps = (500.0 * lasts / period).ceil() as i32;
+    let at = |i: i32| period * f64::from(i) / 500.0;
+    let times: Vec<f64> = (0..=500).map(at).collect();
     let places: Vec<usize> = robot.model().topology().platform.independent.iter().map(|c| c.index()).collect();
     let mut files = Files::default();
     if let Some(path) = &asked.csv {
         let mut table = format!("t,{}\n", found.coordinates.join(","));
-        for t in &times {
-            let at = found.at(*t);
-            let row: Vec<String> = places.iter().map(|k| at[*k][0].to_string()).collect();
+        for t in (0..=steps).map(at) {
+            let now = found.at(t);
+            let row: Vec<String> = places.iter().map(|k| now[*k][0].to_string()).collect();
             let _ = writeln!(table, "{t},{}", row.join(","));
         }
         files.add(path, table.as_bytes())?;
@@ -258,14 +269,27 @@ fn document(found: &Identification, set: &PossibleSet, split: bool) -> Value {
     document
 }
 
+/// Six digits, as short as they can be written.
+fn six(x: f64) -> String {
+    let digits = format!("{x:.5e}");
+    let plain = digits.parse::<f64>().map_or_else(|_| x.to_string(), |x| x.to_string());
+    if plain.len() > 12 { digits } else { plain }
+}
+
 fn text(found: &Identification, set: &PossibleSet, split: bool) -> String {
     let mut out = format!("{}: {} equations, condition {:.1}\n\n", found.robot, found.equations, found.condition);
     let _ = writeln!(out, "{:16}{:>14}{:>14}{:>10}{:>14}", "", "estimate", "deviation", "%", "file");
     for e in found.estimates.iter().filter(|e| e.significant) {
         let mark = if e.essential { " essential" } else { "" };
         let (d, percent) = (e.deviation, e.relative_deviation);
-        let _ =
-            writeln!(out, "{:16}{:>14.6}{d:>14.6}{percent:>10.3}{:>14.6}  {}{mark}", e.name, e.value, e.file, e.unit);
+        let _ = writeln!(
+            out,
+            "{:16}{:>14}{d:>14.2e}{percent:>10.3}{:>14}  {}{mark}",
+            e.name,
+            six(e.value),
+            six(e.file),
+            e.unit
+        );
     }
     let rest: Vec<&str> = found.estimates.iter().filter(|e| !e.significant).map(|e| e.name.as_str()).collect();
     let _ = writeln!(out, "not told from zero: {}", if rest.is_empty() { "none".to_owned() } else { rest.join(", ") });

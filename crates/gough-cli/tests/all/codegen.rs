@@ -57,6 +57,28 @@ fn options_change_the_signature() {
 }
 
 #[test]
+fn efforts_are_written_on_dynamic_parameters() {
+    let ask = |model: &str, more: &[&str]| {
+        json(&[&["codegen", "five-bar", "--model", model, "--count", "--json"], more].concat())
+    };
+    let idm = ask("idm", &["--parameters", "base"]);
+    assert_eq!(
+        (&idm["inputs"][3]["name"], idm["inputs"][3]["entries"].as_array().unwrap().len()),
+        (&Value::from("chi"), 7)
+    );
+    assert_eq!(
+        ask("idm", &["--parameters", "base", "--friction"])["inputs"][3]["entries"].as_array().unwrap().len(),
+        17
+    );
+    let columns = |more: &[&str]| ask("regressor", more)["outputs"][0]["entries"].as_array().unwrap().len() / 2;
+    assert_eq!([columns(&[]), columns(&["--friction"]), columns(&["--parameters", "standard"])], [7, 17, 43]);
+    for (model, which, wanted) in [("ddm", "base", "leave out `--parameters`"), ("idm", "all", "no `all`")] {
+        let (_, err, status) = run(&["codegen", "five-bar", "--model", model, "--count", "--parameters", which]);
+        assert!(status == 2 && err.contains(wanted), "{err}");
+    }
+}
+
+#[test]
 fn wrong_questions_are_refused() {
     for (arguments, says) in [
         (&["codegen", "five-bar", "--model", "idm"][..], "--output"),

@@ -10,6 +10,7 @@ mod differential;
 mod dynamics;
 mod flexible;
 mod frequencies;
+mod identify;
 mod injection;
 mod inputs;
 mod interrupted;

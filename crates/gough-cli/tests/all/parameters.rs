@@ -28,6 +28,33 @@ fn the_regressor_times_the_parameters_is_the_effort() {
 }
 
 #[test]
+fn groups_do_not_depend_on_the_seed_and_friction_has_its_width() {
+    let folder = tempfile::tempdir().unwrap();
+    let answer = folder.path().join("answer.json").to_str().unwrap().to_owned();
+    let ask = |seed: &str| {
+        let (out, err, status) = run(&["parameters", "five-bar", "--seed", seed, "--json", "--output", &answer]);
+        assert!(status == 0 && out.is_empty(), "{err}");
+        serde_json::from_str::<serde_json::Value>(&std::fs::read_to_string(&answer).unwrap()).unwrap()
+    };
+    let groups = |found: &serde_json::Value| {
+        found["base"].as_array().unwrap().iter().map(|b| b["group"].clone()).collect::<Vec<_>>()
+    };
+    let (one, other) = (ask("1"), ask("2"));
+    assert_eq!(groups(&one), groups(&other));
+    assert_ne!(one["smallest_kept"], other["smallest_kept"], "the states are others");
+    let column = |width: &[&str]| {
+        let state = ["parameters", "five-bar", "--regressor", "--pose", "x=0.03,y=0.28", "--twist", "x=0.4", "--json"];
+        let found = json(&[&state, width].concat());
+        let names = found["columns"].as_array().unwrap();
+        let place = names.iter().position(|n| n == "fs11").unwrap();
+        found["regressor"][0][place].as_f64().unwrap()
+    };
+    assert!((column(&[]).abs() - 1.0).abs() < 1e-9 && column(&["--friction-width", "5"]).abs() < 0.9);
+    let (_, err, status) = run(&["parameters", "five-bar", "--regressor", "--pose", "x=0", "--friction-width", "-1"]);
+    assert!(status == 2 && err.contains("positive"), "{err}");
+}
+
+#[test]
 fn overlays_change_what_they_name_and_nothing_else() {
     let folder = tempfile::tempdir().unwrap();
     let over = |text: &str| file(folder.path(), "over.toml", text);

@@ -213,3 +213,23 @@ fn answers_can_be_asked_again() {
         assert!((efforts[0] - 0.1).abs() < 1e-9 && (efforts[1] + 0.05).abs() < 1e-9, "{efforts:?}");
     }
 }
+
+#[test]
+fn every_command_for_states_gives_tables() {
+    let folder = tempfile::tempdir().unwrap();
+    let states = file(folder.path(), "in.csv", "x,y,xd,yd\n0.05,0.25,0.3,-0.2\n0,0.3,0.1,0\n");
+    let (out, err, status) = run(&["kinematics", "five-bar", "--states", &states, "--columns", "active.q,pose"]);
+    assert_eq!(status, 0, "{err}");
+    let (head, table) = csv(&out);
+    assert!(head.starts_with("q11,q21,x,y"), "{head}");
+    let wanted = json(&["kinematics", "five-bar", "--states", &states, "--json"]);
+    let q = numbers(&wanted["states"][0]["active"]["q"]);
+    assert!(table.len() == 2 && (0..2).all(|k| table[0][k] == Some(q[k])), "{table:?} {q:?}");
+    let states = file(folder.path(), "in.csv", "x,y,xd,yd,tau_11,tau_21\n0.05,0.25,0.3,-0.2,1,2\n0,0.3,0.1,0,0,1\n");
+    let (out, err, status) = run(&["ddm", "five-bar", "--states", &states, "--columns", "acceleration"]);
+    assert_eq!(status, 0, "{err}");
+    let (head, table) = csv(&out);
+    let wanted = json(&["ddm", "five-bar", "--states", &states, "--json"]);
+    let a = numbers(&wanted["states"][1]["acceleration"]);
+    assert!(table.len() == 2 && (0..2).all(|k| table[1][k] == Some(a[k])), "{head} {table:?} {a:?}");
+}

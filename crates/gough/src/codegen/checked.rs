@@ -1,11 +1,13 @@
 //! Generated code against the library: before code is given out it must agree with the general road at states around home,
 //! and the test that goes with it carries the library's numbers.
 
-use super::models::{Group, Subject, states};
+use super::models::{Group, Inputs, Subject, states};
 use super::{CodegenError, ModelKind};
+use crate::dynamics::regressor::regressor;
 use crate::dynamics::{Conditions, Sign, direct_dynamics_under, inverse_dynamics_under};
 use crate::kinematics::jacobians::matrices_at;
 use crate::kinematics::{Posture, inverse};
+use crate::linalg::small::Dense;
 
 /// Largest difference between code and library, by the largest number, where the question is well posed.
 const AGREED: f64 = 1e-6;
@@ -91,6 +93,8 @@ fn answer(
             crate::kinematics::motion::move_bodies(model, &given.twist, &given.acceleration, &mut pos, &mut at).ok()?;
             (all().map(|c| at.rates[*c]).chain(all().map(|c| at.accels[*c])).collect(), 1.0)
         }
+        ModelKind::Regressor => (efforts_on(subject, &given, posture)?.data, 1e2),
+        ModelKind::Idm if subject.columns.is_some() => (efforts_on(subject, &given, posture)?.apply(&given.chi), 1e2),
         ModelKind::Idm => {
             let found = moved()?;
             (if subject.friction { found.efforts_with_friction } else { found.efforts }, found.condition)
@@ -100,4 +104,11 @@ fn answer(
         }
         ModelKind::MassStiffness | ModelKind::CartesianFrequencies => return None,
     })
+}
+
+/// The library's regressor on the chosen parameters.
+fn efforts_on(subject: &Subject<'_>, given: &Inputs<f64>, posture: &Posture) -> Option<Dense<f64>> {
+    let (model, set) = (subject.robot.model(), subject.columns.as_ref()?);
+    let motion = (given.twist.as_slice(), given.acceleration.as_slice());
+    regressor(model, set, posture, motion, Sign::Sharp, &Conditions::default()).ok()?.of_efforts().ok()
 }

@@ -29,6 +29,15 @@ pub(super) struct Inertias<S: Real> {
     pub platform: Inertia<S>,
 }
 
+/// What joints and closures meet besides the inertias of the bodies.
+#[derive(Clone, Debug)]
+pub(super) struct Loads<S: Real> {
+    /// Efforts along the joints.
+    pub joints: PerCoord<S>,
+    /// Moments that bodies and the platform need, each in the axes of its own.
+    pub moments: Vec<(Node, Vec3<S>)>,
+}
+
 /// Motion of the platform in world axes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct PlatformMotion<S: Real> {
@@ -283,12 +292,37 @@ fn needed<S: Real>(inertia: &Inertia<S>, w: Vec3<S>, alpha: Vec3<S>, a: Vec3<S>)
 }
 
 impl<S: Real> Legs<'_, S> {
-    /// The wrenches on the platform, about its origin or a point of the world. `friction` adds that of all joints.
+    /// Rotors, and friction of all joints where it counts.
+    pub fn loads(&self, friction: bool) -> Loads<S> {
+        let joints = self.model.numbers().joints.map(|c, joint| {
+            let rotor = joint.rotor * self.accels[c];
+            if friction { rotor + joint.friction(self.rates[c], Sign::Sharp) } else { rotor }
+        });
+        Loads { joints, moments: Vec::new() }
+    }
+
+    /// Rate of a closure that turns: that of side b on side a, and its axis in the axes of both sides.
+    pub fn closure_turning(&self, c: ClosureId) -> (S, [(Node, Vec3<S>); 2]) {
+        let sides = self.model.topology().closures[c].sides;
+        let z = self.model.numbers().closures[c][1].R.z();
+        let turns = |node: Node| self.node_motion(node).V.w;
+        // World and platform are carried in world axes, and move in their own.
+        let carry = |v: Vec3<S>, from: Node, to: Node| {
+            let v = if from == Node::Platform { self.frames.X_WE.R.apply(v) } else { v };
+            let v = self.frames.carry(v, from, to);
+            if to == Node::Platform { self.frames.X_WE.R.apply_inv(v) } else { v }
+        };
+        let [a, b] = sides;
+        let rate = z.dot(&(turns(b) - carry(turns(a), a, b)));
+        (rate, [(a, carry(z, b, a)), (b, z)])
+    }
+
+    /// The wrenches on the platform, about its origin or a point of the world.
     pub fn platform_wrenches(
         &self,
         inertias: &Inertias<S>,
         gravity: Vec3<S>,
-        friction: bool,
+        loads: &Loads<S>,
         about: Option<Vec3<S>>,
     ) -> Columns<S> {
         let topology = self.model.topology();
@@ -300,8 +334,15 @@ impl<S: Real> Legs<'_, S> {
         });
         let mut F_E = vec![Wrench::zero(); n];
         F_E[0] = self.needed_by_platform(&inertias.platform, self.platform, gravity);
+        for (node, m) in &loads.moments {
+            match *node {
+                Node::World => {}
+                Node::Body(b) => F_B[b][0].m += m,
+                Node::Platform => F_E[0].m += self.frames.X_WE.R.apply(*m),
+            }
+        }
         for &leg in topology.order.iter().rev() {
-            let efforts = self.leg_efforts(leg, friction, &mut F_B, &mut F_E);
+            let efforts = self.leg_efforts(leg, &loads.joints, &mut F_B, &mut F_E);
             self.push_across(leg, &efforts, about, &mut F_B, &mut F_E);
         }
         if let Some(c) = about {
@@ -339,7 +380,7 @@ impl<S: Real> Legs<'_, S> {
     fn leg_efforts(
         &self,
         leg: LegId,
-        friction: bool,
+        loads: &PerCoord<S>,
         F_B: &mut PerBody<Columns<S>>,
         F_E: &mut Columns<S>,
     ) -> Vec<Vec<S>> {
@@ -348,11 +389,7 @@ impl<S: Real> Legs<'_, S> {
         let n = cols.len();
         let mut columns = self.tree_efforts(leg, &self.plan.columns[leg], F_B, F_E);
         for (j, c) in cols.iter().enumerate() {
-            let joint = &self.model.numbers().joints[*c];
-            columns[0][j] += joint.rotor * self.accels[*c];
-            if friction {
-                columns[0][j] += joint.friction(self.rates[*c], Sign::Sharp);
-            }
+            columns[0][j] += loads[*c];
             if let Some(k) = topology.active.iter().position(|a| a == c) {
                 columns[1 + k][j] -= self.unit_effort(*c);
             }

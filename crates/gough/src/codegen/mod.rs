@@ -36,6 +36,7 @@ pub use optimise::Stages;
 pub use published::{Published, published};
 
 use crate::Robot;
+use crate::dynamics::regressor::StandardSet;
 use crate::elastodynamics::{Actuators, ElasticError};
 use crate::kinematics::{SolveError, WorkingMode};
 use crate::scalar::{Expr, Program, trace};
@@ -60,11 +61,13 @@ pub enum ModelKind {
     MassStiffness,
     /// Inertia and stiffness of the platform by the Cartesian method.
     CartesianFrequencies,
+    /// Efforts for a unit of each dynamic parameter.
+    Regressor,
 }
 
 impl ModelKind {
     /// All of them.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         Self::Igm,
         Self::Kinematics,
         Self::Jacobian,
@@ -72,6 +75,7 @@ impl ModelKind {
         Self::Ddm,
         Self::MassStiffness,
         Self::CartesianFrequencies,
+        Self::Regressor,
     ];
 
     /// Those whose operations the book lists for every robot.
@@ -88,6 +92,7 @@ impl ModelKind {
             Self::Ddm => "ddm",
             Self::MassStiffness => "mass-stiffness",
             Self::CartesianFrequencies => "cartesian-frequencies",
+            Self::Regressor => "regressor",
         }
     }
 
@@ -103,6 +108,7 @@ impl ModelKind {
                 "mass and stiffness (11.26), (11.27): small motions of the flexible robot around a pose"
             }
             Self::CartesianFrequencies => "inertia and stiffness of the platform, Cartesian method: one 6 x 6 problem",
+            Self::Regressor => "regressor (8.264): efforts of the drives for a unit of each dynamic parameter",
         }
     }
 }
@@ -193,6 +199,9 @@ pub struct Options {
     pub actuators: Actuators,
     /// Discriminants of the square roots taken are outputs too: negative means out of reach. They are not counted.
     pub margins: bool,
+    /// Dynamic parameters that the efforts are written on, as columns of the regressor or as inputs of inverse dynamics in
+    /// place of the masses and friction of the file. The regressor has all of them unless some are chosen.
+    pub columns: Option<StandardSet>,
 }
 
 impl Options {
@@ -209,6 +218,7 @@ impl Options {
             coordinates: Coordinates::default(),
             actuators: Actuators::default(),
             margins: false,
+            columns: None,
         }
     }
 }
@@ -293,6 +303,8 @@ pub enum CodegenError {
     RoutineInLanes,
     /// No posture around home gives finite numbers.
     NotFinite,
+    /// Only inverse dynamics and the regressor are written on dynamic parameters.
+    NoColumns,
 }
 
 impl CodegenError {
@@ -308,7 +320,7 @@ impl CodegenError {
             Self::NothingFlexible => "nothing-flexible",
             Self::UnknownParameter { .. } => "unknown-parameter",
             Self::UnknownInput { .. } => "unknown-input",
-            Self::DerivativesOfRoutine | Self::RoutineInLanes => "usage",
+            Self::DerivativesOfRoutine | Self::RoutineInLanes | Self::NoColumns => "usage",
             Self::NotFinite => "not-finite",
             Self::Disagrees { .. } => "disagrees",
         }
@@ -321,7 +333,8 @@ impl CodegenError {
             | Self::UnknownInput { .. }
             | Self::NothingFlexible
             | Self::DerivativesOfRoutine
-            | Self::RoutineInLanes => true,
+            | Self::RoutineInLanes
+            | Self::NoColumns => true,
             Self::Home(e) => e.is_misuse(),
             Self::Elastic(e) => e.is_misuse(),
             _ => false,
@@ -372,6 +385,9 @@ impl fmt::Display for CodegenError {
             Self::RoutineInLanes => f.write_str(
                 "four states at once are solved written out: leave out `--solve routine`, or take `--lang c`",
             ),
+            Self::NoColumns => f.write_str(
+                "dynamic parameters are inputs of `idm` and columns of `regressor`: leave out `--parameters` for other models",
+            ),
             Self::NotFinite => f.write_str(
                 "no posture around home gives finite numbers: where `ddm` refuses too, give the bodies their masses and inertias",
             ),
@@ -402,6 +418,7 @@ pub fn generate(robot: &Robot, options: &Options) -> Result<Generated, CodegenEr
     if options.model == ModelKind::CartesianFrequencies {
         subject.plan_platform_matrices(options.actuators)?;
     }
+    subject.columns = columns(robot, options)?;
     let subject = best_balance(subject, options);
     let (inputs, mut outputs) = subject.signature(options.model);
     let (program, system) = traced(&subject, options.model, &inputs);
@@ -427,6 +444,18 @@ pub fn generate(robot: &Robot, options: &Options) -> Result<Generated, CodegenEr
     let mode = mode.name(robot.model().topology());
     let Unit { name, inputs, outputs, vectors, .. } = unit;
     Ok(Generated { files, function: name, inputs, outputs, count, stages, mode, vectors })
+}
+
+/// Dynamic parameters that the efforts are written on.
+fn columns(robot: &Robot, options: &Options) -> Result<Option<StandardSet>, CodegenError> {
+    if !matches!(options.model, ModelKind::Idm | ModelKind::Regressor) {
+        return if options.columns.is_some() { Err(CodegenError::NoColumns) } else { Ok(None) };
+    }
+    if options.model == ModelKind::Idm || options.columns.is_some() {
+        return Ok(options.columns.clone());
+    }
+    let all = StandardSet::new(robot.model());
+    Ok(Some(if options.friction { all } else { all.without_friction() }))
 }
 
 /// The balance of the platform that takes fewest operations; only efforts need one.
@@ -476,6 +505,7 @@ fn split<S: Copy>(groups: &[Group], x: &[S]) -> Inputs<S> {
         twist: Vec::new(),
         acceleration: Vec::new(),
         efforts: Vec::new(),
+        chi: Vec::new(),
     };
     let mut rest = x;
     for group in groups {
@@ -486,6 +516,7 @@ fn split<S: Copy>(groups: &[Group], x: &[S]) -> Inputs<S> {
             "twist" => &mut inputs.twist,
             "acceleration" => &mut inputs.acceleration,
             "efforts" => &mut inputs.efforts,
+            "chi" => &mut inputs.chi,
             _ => &mut inputs.parameters,
         };
         *list = own.to_vec();
@@ -588,9 +619,14 @@ fn about(subject: &Subject<'_>, options: &Options, count: &Count) -> Vec<String>
         ),
         format!("working mode {}; parameters: {folded}", subject.mode.name(topology)),
     ];
-    if matches!(options.model, ModelKind::Idm | ModelKind::Ddm) {
+    if matches!(options.model, ModelKind::Idm | ModelKind::Ddm) && subject.columns.is_none() {
         let friction = if options.friction { "included" } else { "left out" };
         lines.push(format!("friction {friction}; systems {solve}"));
+    }
+    if let Some(set) = &subject.columns {
+        let friction = set.parameters.iter().any(|p| p.quantity.is_friction());
+        let what = if friction { "friction among them" } else { "friction left out" };
+        lines.push(format!("written on {} dynamic parameters, {what}; systems {solve}", set.parameters.len()));
     }
     if options.model == ModelKind::MassStiffness {
         lines.push(models::coordinates(subject));

@@ -144,7 +144,12 @@ mod tests {
             let legs = Legs::new(model, &subject.plan, robot.home().positions(), motion);
             let (before, after) = (Inertias::of(model), cleaned(&Regrouping::new(model).apply(model)));
             let efforts = |inertias: &Inertias<f64>| {
-                subject.solve_drives(&subject.platform_system(&legs, inertias, model.numbers().gravity, false))
+                subject.solve_drives(&subject.platform_system(
+                    &legs,
+                    inertias,
+                    model.numbers().gravity,
+                    &legs.loads(false),
+                ))
             };
             let (a, b) = (efforts(&before), efforts(&after));
             let scale = a.iter().fold(1e-3_f64, |m, x| m.max(x.abs()));

@@ -78,6 +78,21 @@ pub struct BaseParameters {
     pub largest_dropped: f64,
 }
 
+impl BaseParameters {
+    /// The parameters whose columns are those of the groups, under the names of the groups: values of the groups on these
+    /// columns are the efforts.
+    pub fn columns(&self, robot: &Robot) -> StandardSet {
+        let all = StandardSet::new(robot.model());
+        // Frames are numbered alike with and without friction; the parameters are those of this list.
+        let own = |b: &BaseParameter| {
+            let mut own = self.standard[b.coefficients[0].index].clone();
+            (own.name, own.value) = (b.name.clone(), b.value);
+            own
+        };
+        StandardSet { parameters: self.base.iter().map(own).collect(), frames: all.frames }
+    }
+}
+
 /// Why base parameters cannot be told.
 #[derive(Clone, PartialEq, Debug)]
 #[non_exhaustive]

@@ -1,6 +1,7 @@
 //! Weighted least squares on base parameters, their standard deviations, and which of them a record really tells.
 
 use super::base::{BaseParameters, base_parameters};
+use super::covariance::deviations;
 use super::record::{Record, RecordError};
 use super::rows::{Processing, Rows, rows};
 use crate::Robot;
@@ -137,15 +138,14 @@ impl Normal {
         Matrix::from_fn(active.len(), active.len(), entry)
     }
 
-    /// Estimates of some of the columns, and their variances.
-    fn solve(&self, active: &[usize]) -> Option<(Vec<f64>, Vec<f64>)> {
+    /// Estimates of some of the columns, and the inverse of their scaled matrix.
+    fn solve(&self, active: &[usize]) -> Option<(Vec<f64>, Matrix)> {
         let A = self.of(active);
         let b: Vec<f64> = active.iter().map(|j| self.b[*j] * self.scale[*j]).collect();
         let x = solve_spd(&A, &b)?;
         let inverse = solve_spd_matrix(&A, &Matrix::identity(active.len(), active.len()))?;
         let value = active.iter().zip(&x).map(|(j, x)| x * self.scale[*j]).collect();
-        let variance = active.iter().enumerate().map(|(i, j)| inverse[(i, i)] * self.scale[*j].powi(2)).collect();
-        Some((value, variance))
+        Some((value, inverse))
     }
 }
 
@@ -222,9 +222,10 @@ fn fitted(robot: &Robot, base: &BaseParameters, used: &[Rows]) -> Result<Fitted,
     let free = (blocks as f64 - active.len() as f64 / freedoms.max(1) as f64).max(1.0);
     let weights: Vec<f64> = rest.iter().map(|r| (free * share / r.max(f64::MIN_POSITIVE)).min(1e300)).collect();
     let normal = Normal::new(used, &weights, &effort);
-    let (x, variance) = solve(&normal, &active)?;
+    let (x, inverse) = solve(&normal, &active)?;
     spread(&mut chi, &active, &x);
-    let deviation: Vec<f64> = variance.iter().map(|v| v.sqrt()).collect();
+    let per_equation = active.len() as f64 / freedoms.max(1) as f64;
+    let deviation = deviations(used, &weights, &chi, (&inverse, &normal.scale), per_equation);
     for (b, d) in base.base.iter().zip(&deviation) {
         let j = b.coefficients[0].index;
         let positive = base.standard[j].quantity.place() >= 10;

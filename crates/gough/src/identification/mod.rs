@@ -2,6 +2,7 @@
 //! from records of positions and efforts, section 8.7.
 
 mod base;
+mod covariance;
 mod estimate;
 mod excite;
 pub mod filter;

@@ -8,7 +8,11 @@ use crate::dynamics::Sign;
 use crate::dynamics::regressor::{Memory, StandardSet};
 use crate::kinematics::platform::pose_with;
 use crate::kinematics::{Posture, SolveError, WorkingMode, forward, inverse};
+use crate::model::CoordId;
+use crate::spatial::orientation::{from_rpy, wrap};
+use crate::spatial::{Pose, vec3};
 use crate::trajectory::from_rpy_rates;
+use rayon::prelude::*;
 
 /// How records are worked up.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -28,6 +32,12 @@ impl Default for Processing {
 /// Most regressors per second of a record; samples between them are left out, so that efforts and regressors are always of the
 /// same instants.
 const FASTEST: f64 = 1000.0;
+/// Seconds between postures that are followed from block to block.
+const FOLLOWED: f64 = 0.005;
+/// Most steps to the posture of redundant drives.
+const STEPS: u32 = 30;
+/// Redundant encoders that disagree by more, in radians or lengths of the robot, are not of one posture.
+const DISAGREE: f64 = 0.05;
 
 /// Equations of a record, one per drive and block: the mean over the block, and one instant in its middle.
 #[derive(Clone, Debug)]
@@ -87,28 +97,47 @@ pub(super) fn rows(
     let step = count(1.0 / (FASTEST * dt));
     let per_block = count(0.5 / (cutoff * dt * step as f64));
     let edge = count(2.0 / (cutoff * dt)).max(2);
-    let mut at = Follower { robot, mode, set, sign: how.sign, memory: Memory::new(model), last: None };
+    let follower = || Follower { robot, mode, set, sign: how.sign, memory: Memory::new(model), last: None };
     let (drives, columns) = (model.topology().active.len(), set.parameters.len());
-    let width = columns + 1;
-    let mut out = Rows { columns, drives, means: Vec::new(), middles: Vec::new(), times: Vec::new() };
-    let n = record.times.len();
-    let mut start = edge;
-    while start + per_block * step + edge <= n {
-        let mut mean = vec![0.0; drives * width];
-        for k in 0..per_block {
-            let i = start + k * step + step / 2;
-            let jets: Vec<[f64; 3]> = channels.iter().map(|c| c.at(i)).collect();
-            let failed = |why| RecordError::Posture { t: record.times[i], why };
-            let efforts: Vec<f64> = (0..drives).map(|d| record.efforts[d][i]).collect();
-            let found = at.equations(&jets, joints, &efforts).map_err(failed)?;
-            mean.iter_mut().zip(&found).for_each(|(m, x)| *m += x / per_block as f64);
-            if k == per_block / 2 {
-                out.middles.extend(&found);
-                out.times.push(record.times[i]);
+    let at = |i: usize| channels.iter().map(|c| c.at(i)).collect::<Vec<[f64; 3]>>();
+    let failed = |i: usize| move |why| RecordError::Posture { t: record.times[i], why };
+    let last = record.times.len().saturating_sub(per_block * step + edge);
+    let starts: Vec<usize> = (edge..=last).step_by(per_block * step).collect();
+    // Postures are followed from block to block, one after the other; then every block goes its own way.
+    let mut first: Vec<Option<Posture>> = vec![None; starts.len()];
+    if joints {
+        let mut leader = follower();
+        for (start, first) in starts.iter().zip(&mut first) {
+            for i in (*start..start + per_block * step).step_by(count(FOLLOWED / dt)) {
+                leader.follow(&at(i)).map_err(failed(i))?;
+                if i == *start {
+                    first.clone_from(&leader.last);
+                }
             }
         }
+    }
+    let block = |follower: &mut Follower<'_>, (start, first): (&usize, Option<Posture>)| {
+        follower.last = first;
+        let mut mean = vec![0.0; drives * (columns + 1)];
+        let mut middle = Vec::new();
+        for k in 0..per_block {
+            let i = start + k * step + step / 2;
+            let efforts: Vec<f64> = (0..drives).map(|d| record.efforts[d][i]).collect();
+            let found = follower.equations(&at(i), joints, &efforts).map_err(failed(i))?;
+            mean.iter_mut().zip(&found).for_each(|(m, x)| *m += x / per_block as f64);
+            if k == per_block / 2 {
+                middle = found;
+            }
+        }
+        Ok((mean, middle, record.times[start + per_block / 2 * step + step / 2]))
+    };
+    let all: Vec<Result<_, RecordError>> = starts.par_iter().zip(first).map_init(follower, block).collect();
+    let mut out = Rows { columns, drives, means: Vec::new(), middles: Vec::new(), times: Vec::new() };
+    for found in all {
+        let (mean, middle, t) = found?;
         out.means.extend(mean);
-        start += per_block * step;
+        out.middles.extend(middle);
+        out.times.push(t);
     }
     Ok(out)
 }
@@ -144,17 +173,56 @@ impl Follower<'_> {
         Ok(rows)
     }
 
-    fn motion_of_joints(&mut self, jets: &[[f64; 3]]) -> Result<(Vec<f64>, Vec<f64>), SolveError> {
+    /// The posture of the drives, near the last one.
+    fn follow(&mut self, jets: &[[f64; 3]]) -> Result<(), SolveError> {
         let model = self.robot.model();
-        let part = |k: usize| jets.iter().map(|j| j[k]).collect::<Vec<f64>>();
         let near = match self.last.take() {
             Some(posture) => posture,
             None => inverse(model, self.robot.home().pose(), self.mode)?,
         };
-        let posture = forward(model, &part(0), &near)?;
-        self.memory.pos = posture.positions().clone();
-        self.last = Some(posture);
-        self.memory.platform_motion(model, &part(1), &part(2))
+        let q: Vec<f64> = jets.iter().map(|j| j[0]).collect();
+        let redundant = q.len() > model.topology().platform.independent.len();
+        self.last = Some(if redundant { self.nearest(&q, near)? } else { forward(model, &q, &near)? });
+        Ok(())
+    }
+
+    /// The posture whose drives are nearest to what redundant encoders say, which never fits exactly: Gauss and Newton on the
+    /// pose, `t_r = J (JᵀJ)⁻¹ Δq`.
+    fn nearest(&mut self, q: &[f64], near: Posture) -> Result<Posture, SolveError> {
+        let model = self.robot.model();
+        let t = model.topology();
+        let mut posture = near;
+        for _ in 0..STEPS {
+            let own = posture.joints(model, &t.active);
+            let off = |(k, c): (usize, &CoordId)| {
+                let d = q[k] - own[k];
+                if t.coords[*c].slides || t.coords[*c].counted { d } else { wrap(d) }
+            };
+            let off: Vec<f64> = t.active.iter().enumerate().map(off).collect();
+            self.memory.pos = posture.positions().clone();
+            let (step, _) = self.memory.platform_motion(model, &off, &vec![0.0; off.len()])?;
+            let mut all = [0.0; 6];
+            t.platform.independent.iter().zip(&step).for_each(|(c, x)| all[c.index()] = *x);
+            let X = posture.pose();
+            let R = from_rpy(all[3], all[4], all[5]) * X.R;
+            posture = inverse(model, &Pose { R, p: X.p + vec3(all[0], all[1], all[2]) }, self.mode)?;
+            let small = |c: &Coordinate, x: &f64| x.abs() < 1e-10 * if c.is_angle() { 1.0 } else { model.size() };
+            if t.platform.independent.iter().zip(&step).all(|(c, x)| small(c, x)) {
+                let residual = off.iter().fold(0.0_f64, |m, x| m.max(x.abs()));
+                let agree = residual < DISAGREE * model.size().max(1.0);
+                return if agree { Ok(posture) } else { Err(SolveError::NotConverged { iterations: STEPS, residual }) };
+            }
+        }
+        Err(SolveError::NotConverged { iterations: STEPS, residual: 1.0 })
+    }
+
+    fn motion_of_joints(&mut self, jets: &[[f64; 3]]) -> Result<(Vec<f64>, Vec<f64>), SolveError> {
+        self.follow(jets)?;
+        if let Some(posture) = &self.last {
+            self.memory.pos = posture.positions().clone();
+        }
+        let part = |k: usize| jets.iter().map(|j| j[k]).collect::<Vec<f64>>();
+        self.memory.platform_motion(self.robot.model(), &part(1), &part(2))
     }
 
     fn motion_of_platform(&mut self, jets: &[[f64; 3]]) -> Result<(Vec<f64>, Vec<f64>), SolveError> {

@@ -5,13 +5,15 @@
 use crate::common::{random, random_pose, regular_posture, robot, typical_margins};
 use gough::Robot;
 use gough::codegen::{
-    Coordinates as ElasticCoordinates, Generated, Language, ModelKind, Options, Solve, Symbolic, generate,
+    CodegenError, Coordinates as ElasticCoordinates, Generated, Language, ModelKind, Options, Solve, Symbolic, generate,
 };
 use gough::description::Coordinates;
-use gough::dynamics::{direct_dynamics, inverse_dynamics};
+use gough::dynamics::regressor::{StandardSet, regressor};
+use gough::dynamics::{Conditions, Sign, direct_dynamics, inverse_dynamics};
 use gough::elastodynamics::cartesian::{Cartesian, Choices};
 use gough::elastodynamics::relative::{RelativePlan, relative_matrices};
 use gough::elastodynamics::{Actuators, Vibration};
+use gough::identification::base_parameters;
 use gough::kinematics::Posture;
 use gough::kinematics::jacobians::matrices_at;
 use gough::kinematics::platform::independent;
@@ -32,7 +34,9 @@ struct Case {
 
 impl Case {
     fn new(robot: &Robot, model: ModelKind, language: Language) -> Self {
-        let code = generate(robot, &Options::new(model, language)).unwrap_or_else(|e| panic!("{}: {e}", robot.name()));
+        let columns = (model == ModelKind::Regressor).then(|| base_columns(robot));
+        let options = Options { columns, ..Options::new(model, language) };
+        let code = generate(robot, &options).unwrap_or_else(|e| panic!("{}: {e}", robot.name()));
         let states = states(robot, model, 8);
         if !matches!(model, ModelKind::MassStiffness | ModelKind::CartesianFrequencies) {
             return Self { code, states, scales: None };
@@ -84,6 +88,11 @@ fn geometric_means(places: &[(usize, usize, usize)], whole: &[f64]) -> Vec<f64> 
     places.iter().map(|(g, i, j)| (own(*g, *i) * own(*g, *j)).sqrt()).collect()
 }
 
+/// Groups of dynamic parameters, friction among them.
+fn base_columns(robot: &Robot) -> StandardSet {
+    base_parameters(robot, true, 1).unwrap().columns(robot)
+}
+
 /// Models that every robot has.
 const RIGID: [ModelKind; 5] =
     [ModelKind::Igm, ModelKind::Kinematics, ModelKind::Jacobian, ModelKind::Idm, ModelKind::Ddm];
@@ -103,6 +112,7 @@ fn table() -> Vec<(&'static str, ModelKind)> {
     }
     list.extend(FLEXIBLE.map(|name| (name, ModelKind::MassStiffness)));
     list.extend(["heli4", "five-bar-flexible"].map(|name| (name, ModelKind::CartesianFrequencies)));
+    list.extend(["five-bar", "dualv"].map(|name| (name, ModelKind::Regressor)));
     list
 }
 
@@ -153,6 +163,13 @@ fn states(robot: &Robot, model: ModelKind, count: usize) -> Vec<(Vec<f64>, Vec<f
                 v.take_posture(&posture).unwrap();
                 let (K, M) = v.matrices();
                 [M.dense().data, K.dense().data].concat()
+            }
+            ModelKind::Regressor => {
+                x.extend(twist.iter().chain(&acceleration));
+                let set = base_columns(robot);
+                let motion = (twist.as_slice(), acceleration.as_slice());
+                let at = regressor(m, &set, &posture, motion, Sign::Sharp, &Conditions::default()).unwrap();
+                at.of_efforts().unwrap().data
             }
             ModelKind::CartesianFrequencies => {
                 let mut c = Cartesian::new(m, robot.home(), Choices::of(m)).unwrap();
@@ -738,4 +755,26 @@ fn mass_and_stiffness_follow_symbolic_parameters() {
         }
     }
     c_test(&folder("symbolic-matrices"), &symbolic);
+}
+
+/// Inverse dynamics on base parameters as inputs: with those of the file it is inverse dynamics, and it takes fewer operations
+/// than the regressor. Code is held against the library's regressor before it is given out.
+#[test]
+fn inverse_dynamics_is_written_on_base_parameters() {
+    for name in ["five-bar", "dualv"] {
+        let robot = robot(name);
+        let columns = base_columns(&robot);
+        let of = |model: ModelKind| {
+            let options = Options { columns: Some(columns.clone()), ..Options::new(model, Language::C) };
+            generate(&robot, &options).unwrap_or_else(|e| panic!("{name}: {e}"))
+        };
+        let (idm, matrix) = (of(ModelKind::Idm), of(ModelKind::Regressor));
+        let chi = idm.inputs.iter().find(|g| g.name == "chi").unwrap();
+        assert_eq!(chi.entries.len(), columns.parameters.len());
+        assert_eq!(matrix.outputs[0].entries.len(), columns.parameters.len() * robot.model().topology().active.len());
+        assert!(idm.count.operations() < matrix.count.operations(), "{name}");
+    }
+    let robot = robot("five-bar");
+    let options = Options { columns: Some(base_columns(&robot)), ..Options::new(ModelKind::Ddm, Language::C) };
+    assert_eq!(generate(&robot, &options).unwrap_err(), CodegenError::NoColumns);
 }

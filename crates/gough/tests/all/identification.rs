@@ -68,6 +68,22 @@ fn what_a_motion_shows_is_what_the_robot_has() {
     }
 }
 
+/// Errors of the estimates, in reported standard deviations, have the size one over repetitions with other noise.
+#[test]
+fn reported_deviations_are_those_of_repetitions() {
+    let robot = robot("five-bar");
+    let clean = record(&robot, 4.0, 200.0);
+    let mut squares = Vec::new();
+    for seed in 0..15 {
+        let sensors = Sensors { effort_share: 0.01, step: 1e-6, seed, ..Sensors::default() };
+        let found =
+            identify(&robot, robot.mode(), &[sensors.seen(clean.clone())], &[], &Processing::default()).unwrap();
+        squares.extend(found.estimates.iter().map(|e| ((e.value - e.file) / e.deviation).powi(2)));
+    }
+    let size = (squares.iter().sum::<f64>() / squares.len() as f64).sqrt();
+    assert!((0.8..1.2).contains(&size), "{size}");
+}
+
 #[test]
 fn faults_of_records_are_named() {
     let robot = robot("five-bar");

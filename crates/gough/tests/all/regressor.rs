@@ -45,20 +45,22 @@ fn miss(Y: &Dense<f64>, chi: &[f64], wanted: &[f64]) -> f64 {
     product.iter().zip(wanted).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max) / size
 }
 
+/// Thirty states of every robot; with `GOUGH_FULL` set, a thousand.
 #[test]
 fn regressor_times_parameters_is_inverse_dynamics() {
+    let many = if std::env::var_os("GOUGH_FULL").is_some() { 1000 } else { 30 };
     for robot in all_robots() {
         let set = StandardSet::new(robot.model());
         let (all, inertial) = (set.values(), set.clone().without_friction());
-        for (sign, count) in [(Sign::Sharp, 30), (Sign::Smooth(0.1), 5)] {
+        for (sign, count) in [(Sign::Sharp, many), (Sign::Smooth(0.1), 5)] {
             for (at, found) in states(&robot, &set, count, sign) {
                 let efforts = at.of_efforts().unwrap();
                 let friction = miss(&efforts, &all, &found.efforts_with_friction);
-                assert!(friction < 1e-9, "{}: {friction}", robot.name());
+                assert!(friction < 1e-11, "{}: {friction}", robot.name());
                 let values: Vec<f64> =
                     set.parameters.iter().map(|p| if p.quantity.is_friction() { 0.0 } else { p.value }).collect();
                 let plain = miss(&efforts, &values, &found.efforts);
-                assert!(plain < 1e-9, "{}: {plain}", robot.name());
+                assert!(plain < 1e-11, "{}: {plain}", robot.name());
                 let sum = |k: usize| at.energy.iter().zip(&all).map(|(e, x)| e[k] * x).sum::<f64>();
                 let kinetic = found.kinetic_energy + found.kinetic_energy_rotors;
                 let size = 1e-3 + kinetic.abs() + found.potential_energy.abs();
@@ -139,6 +141,29 @@ fn base_parameters_give_all_efforts() {
         for (at, found) in states(&robot, &set, 5, Sign::Sharp) {
             let off = miss(&at.of_efforts().unwrap(), &values, &found.efforts_with_friction);
             assert!(off < 1e-8, "{name}: {off}");
+        }
+    }
+}
+
+/// How many groups there are does not depend on the random states, on the order of the legs, nor on the size of the robot.
+#[test]
+fn counts_do_not_depend_on_seed_order_or_size() {
+    let five_bar = gough::robots::text("five-bar").unwrap();
+    let dualv = gough::robots::text("dualv").unwrap();
+    let legs: Vec<&str> = dualv.lines().filter(|l| l.contains("template = \"rrr\"")).collect();
+    assert_eq!(legs.len(), 4);
+    let turned = dualv.replace(&legs.join("\n"), &legs.iter().rev().copied().collect::<Vec<_>>().join("\n"));
+    assert_ne!(turned, dualv);
+    let turned = turned.replace("mode = \"-+-+\"", "mode = \"+-+-\"");
+    let sized = |unit: &str, home: &str| five_bar.replace(" mm\"", unit).replace("y = 0.338175", home);
+    let sizes = [sized(" m\"", "y = 338.175"), sized(" um\"", "y = 338.175e-6")];
+    for (text, others) in [(five_bar, sizes), (dualv, [turned, dualv.to_owned()])] {
+        let plain = base(text, true);
+        for other in others {
+            for seed in [1, 7] {
+                let found = base_parameters(&compile("test", &other), true, seed).unwrap();
+                assert_eq!((found.base_count, found.no_effect.len()), (plain.base_count, plain.no_effect.len()));
+            }
         }
     }
 }

@@ -20,7 +20,7 @@ pub(super) fn evaluate<S: Real>(subject: &Subject<'_>, inputs: &Inputs<S>) -> Ou
     let rest = vec![S::zero(); inputs.twist.len()];
     let legs = Legs::new(&model, &subject.plan, &pos, subject.motion(&inputs.twist, &rest));
     let gravity = model.numbers().gravity;
-    let System { C, h: c, scale } = subject.platform_system(&legs, &inertias, gravity, subject.friction);
+    let System { C, h: c, scale } = subject.platform_system(&legs, &inertias, gravity, &legs.loads(subject.friction));
     let M = match inertia_by_legs(subject, &legs, &inertias) {
         Some(M) => M,
         None => inertia_by_columns(subject, &model, &pos, &inertias),
@@ -51,7 +51,7 @@ fn inertia_by_columns<S: Real>(
 ) -> Dense<S> {
     let columns = units(subject).into_iter().map(|motion| {
         let legs = Legs::new(model, &subject.plan, pos, motion);
-        subject.component(&legs.platform_wrenches(inertias, Vec3::zeros(), false, None), 0)
+        subject.component(&legs.platform_wrenches(inertias, Vec3::zeros(), &legs.loads(false), None), 0)
     });
     symmetric(&columns.collect::<Vec<_>>())
 }

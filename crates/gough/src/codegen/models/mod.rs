@@ -7,18 +7,20 @@ mod igm;
 mod jacobian;
 mod kinematics;
 mod mass_stiffness;
+mod regressor;
 
 use cartesian::PlatformMatrices;
 use mass_stiffness::Matrices;
 pub(super) use mass_stiffness::coordinates;
 
-use super::legs::{Columns, Inertias, Legs, PlatformMotion};
+use super::legs::{Columns, Inertias, Legs, Loads, PlatformMotion};
 use super::plan::{LegsPlan, joins_points, sparse_order};
 use super::regroup::{Regrouping, cleaned};
 use super::sight::Alike;
 use super::{CodegenError, ModelKind, Solve};
 use crate::Robot;
 use crate::description::{Coordinate, Coordinates};
+use crate::dynamics::regressor::StandardSet;
 use crate::elastodynamics::Actuators;
 use crate::kinematics::geometry::solve_one_leg;
 use crate::kinematics::platform::home_pose;
@@ -55,6 +57,8 @@ pub(super) struct Subject<'a> {
     pub solve: Solve,
     /// Named parameters that stay inputs.
     pub symbolic: Vec<usize>,
+    /// Dynamic parameters that the efforts are written on.
+    pub columns: Option<StandardSet>,
     pub plan: LegsPlan,
     regrouping: Regrouping,
     /// How the platform is balanced, and in which order the drives are solved for.
@@ -93,6 +97,8 @@ pub(super) struct Inputs<S> {
     pub twist: Vec<S>,
     pub acceleration: Vec<S>,
     pub efforts: Vec<S>,
+    /// Dynamic parameters.
+    pub chi: Vec<S>,
 }
 
 /// Results of a model, and what a routine is left to solve.
@@ -136,6 +142,7 @@ impl<'a> Subject<'a> {
             friction,
             solve,
             symbolic,
+            columns: None,
             plan: legs,
             regrouping: Regrouping::new(model),
             balance: Balance::default(),
@@ -146,7 +153,7 @@ impl<'a> Subject<'a> {
             platform_matrices: None,
         };
         // Only efforts need drives that hold the platform.
-        if !subject.plan_drives() && kind == ModelKind::Idm {
+        if !subject.plan_drives() && matches!(kind, ModelKind::Idm | ModelKind::Regressor) {
             return Err(CodegenError::Singular);
         }
         Ok(subject)
@@ -222,6 +229,7 @@ impl<'a> Subject<'a> {
             friction: self.friction,
             solve: self.solve,
             symbolic: self.symbolic.clone(),
+            columns: self.columns.clone(),
             plan: self.plan.clone(),
             regrouping: self.regrouping.clone(),
             balance,
@@ -342,10 +350,10 @@ impl<'a> Subject<'a> {
         legs: &Legs<'_, S>,
         inertias: &Inertias<S>,
         gravity: Vec3<S>,
-        friction: bool,
+        loads: &Loads<S>,
     ) -> System<S> {
         let about = self.balance.about.map(|b| legs.model.numbers().bodies[b].X_PF.p);
-        let columns = legs.platform_wrenches(inertias, gravity, friction, about);
+        let columns = legs.platform_wrenches(inertias, gravity, loads, about);
         let n = self.robot.model().topology().platform.independent.len();
         let active = &self.robot.model().topology().active;
         let mut C = Dense::zeros(n, active.len());
@@ -372,7 +380,7 @@ impl<'a> Subject<'a> {
     pub fn drives_alone<S: Real>(&self, legs: &Legs<'_, S>) -> System<S> {
         let none = crate::spatial::Inertia::zero();
         let massless = Inertias { bodies: self.robot.model().topology().bodies.map(|_, _| none), platform: none };
-        self.platform_system(legs, &massless, Vec3::zeros(), false)
+        self.platform_system(legs, &massless, Vec3::zeros(), &legs.loads(false))
     }
 
     /// The efforts, in the planned order; with more drives than freedoms the shortest, erratum D20.
@@ -400,6 +408,7 @@ impl<'a> Subject<'a> {
             ModelKind::Ddm => ddm::signature(self),
             ModelKind::MassStiffness => mass_stiffness::signature(self),
             ModelKind::CartesianFrequencies => cartesian::signature(self),
+            ModelKind::Regressor => regressor::signature(self),
         };
         if !self.symbolic.is_empty() {
             inputs.push(self.parameter_group());
@@ -417,6 +426,7 @@ impl<'a> Subject<'a> {
             ModelKind::Ddm => ddm::evaluate(self, inputs),
             ModelKind::MassStiffness => mass_stiffness::evaluate(self, inputs),
             ModelKind::CartesianFrequencies => cartesian::evaluate(self, inputs),
+            ModelKind::Regressor => regressor::evaluate(self, inputs),
         }
     }
 }

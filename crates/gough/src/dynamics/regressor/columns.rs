@@ -85,7 +85,7 @@ impl<S: Real> Frames<S> {
 }
 
 /// What meets a joint coordinate with this rate for a unit of a friction parameter, (8.30)-(8.32).
-fn friction<S: Real>(quantity: Quantity, joint: Option<&JointNumbers<S>>, rate: S, sign: Sign) -> S {
+pub(crate) fn friction_column<S: Real>(quantity: Quantity, joint: Option<&JointNumbers<S>>, rate: S, sign: Sign) -> S {
     let direction = sign.of(rate);
     match quantity {
         Quantity::Viscous => rate,
@@ -157,7 +157,7 @@ pub fn column_values<S: Real>(
                     let (joint, rate) = (&numbers.joints[*c], motion.rates[*c]);
                     let effort = match p.quantity {
                         Quantity::Rotor => motion.accels[*c],
-                        quantity => friction(quantity, Some(joint), rate, sign),
+                        quantity => friction_column(quantity, Some(joint), rate, sign),
                     };
                     column.iter_mut().zip(partial.of_coord(*c)).for_each(|(x, r)| *x += effort * *r);
                 }
@@ -165,7 +165,7 @@ pub fn column_values<S: Real>(
             }
             Source::Closure(id) => {
                 let (rate, rates) = closure_rate(model, *id, pos, motion, partial);
-                let effort = friction(p.quantity, None, rate, sign);
+                let effort = friction_column(p.quantity, None, rate, sign);
                 out.extend(rates.into_iter().map(|r| effort * r));
             }
         }

@@ -10,6 +10,7 @@ mod partial;
 mod standard;
 mod state;
 
+pub(crate) use columns::friction_column;
 pub use columns::{column_values, energy_columns, inertial_wrenches};
 pub use partial::{PartialRates, partial_rates};
 pub use standard::{Quantity, Source, StandardParameter, StandardSet};

@@ -1,9 +1,9 @@
 //! The standard parameters of a robot: names and frames are those of its file, (8.256).
 
 use crate::description::{ClosureJoint, Description, Joint};
-use crate::model::{BodyId, ClosureId, CoordId, Model, Node};
+use crate::model::{BodyId, ClosureId, CoordId, Model, Node, PerBody};
 use crate::scalar::Real;
-use crate::spatial::{Inertia, Pose, vec3};
+use crate::spatial::{Inertia, Mat3, Pose, vec3};
 
 /// What a parameter measures.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -200,6 +200,29 @@ impl StandardSet {
     /// What the file says of each.
     pub fn values(&self) -> Vec<f64> {
         self.parameters.iter().map(|p| p.value).collect()
+    }
+
+    /// Inertias of the bodies and of the platform, in the frames of the model, that values of the parameters stand for; nothing
+    /// else has a mass. Linear in the values.
+    pub fn inertias<S: Real>(&self, model: &Model<S>, values: &[S]) -> (PerBody<Inertia<S>>, Inertia<S>) {
+        let mut own = vec![[S::zero(); 10]; self.frames.len()];
+        for (p, x) in self.parameters.iter().zip(values) {
+            if let Source::Inertia { frame, entry } = p.source {
+                own[frame][entry] += *x;
+            }
+        }
+        let mut bodies = model.topology().bodies.map(|_, _| Inertia::zero());
+        let mut platform = Inertia::zero();
+        for (frame, [xx, xy, xz, yy, yz, zz, mx, my, mz, m]) in self.frames.iter().zip(own) {
+            let I_o = Mat3::new(xx, xy, xz, xy, yy, yz, xz, yz, zz);
+            let I = Inertia { m, ms: vec3(mx, my, mz), I_o }.seen_from(&frame.pose(model));
+            match frame.node {
+                Node::World => {}
+                Node::Platform => platform = platform + I,
+                Node::Body(b) => bodies[b] = bodies[b] + I,
+            }
+        }
+        (bodies, platform)
     }
 
     /// The parameter called so.

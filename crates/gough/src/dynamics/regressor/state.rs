@@ -43,7 +43,9 @@ pub fn regressor(
     for (c, [rate, acceleration]) in &conditions.open {
         (memory.motion.rates[*c], memory.motion.accels[*c]) = (*rate, *acceleration);
     }
-    memory.at(model, set, (t_r, td_r), sign)
+    let mut found = memory.at(model, set, (t_r, td_r), sign)?;
+    found.energy = energy_columns(model, set, &memory.pos, &memory.motion);
+    Ok(found)
 }
 
 /// Memory of the regressor of one state after the other.
@@ -75,7 +77,7 @@ impl Memory {
         let Self { pos, motion, partial } = self;
         move_bodies(model, &rest, &rest, pos, motion)?;
         partial_rates(model, pos, motion, partial);
-        let given = project(model, motion, partial, &[], Vec::new()).efforts_per_freedom()?;
+        let given = project(model, motion, partial, &[]).efforts_per_freedom()?;
         let carried = |x: &[f64]| -> Vec<f64> {
             (0..n).map(|k| x.iter().enumerate().map(|(i, x)| given.at(i, k) * x).sum()).collect()
         };
@@ -86,7 +88,7 @@ impl Memory {
         Ok((t_r, carried(&more)))
     }
 
-    /// The regressor at the posture in the memory.
+    /// The regressor at the posture in the memory, without energies.
     pub fn at(
         &mut self,
         model: &Model<f64>,
@@ -94,32 +96,40 @@ impl Memory {
         (t_r, td_r): (&[f64], &[f64]),
         sign: Sign,
     ) -> Result<Regressor, SolveError> {
-        let Self { pos, motion, partial } = self;
-        move_bodies(model, t_r, td_r, pos, motion)?;
-        partial_rates(model, pos, motion, partial);
-        let columns = column_values(model, set, sign, (pos, motion), partial);
-        let energy = energy_columns(model, set, pos, motion);
-        let found = project(model, motion, partial, &columns, energy);
+        move_bodies(model, t_r, td_r, &mut self.pos, &mut self.motion)?;
+        partial_rates(model, &mut self.pos, &mut self.motion, &mut self.partial);
+        self.columns(model, set, sign)
+    }
+
+    /// The regressor of another motion at the posture of the last one.
+    pub fn at_same_posture(
+        &mut self,
+        model: &Model<f64>,
+        set: &StandardSet,
+        (t_r, td_r): (&[f64], &[f64]),
+        sign: Sign,
+    ) -> Result<Regressor, SolveError> {
+        move_bodies(model, t_r, td_r, &mut self.pos, &mut self.motion)?;
+        self.columns(model, set, sign)
+    }
+
+    fn columns(&self, model: &Model<f64>, set: &StandardSet, sign: Sign) -> Result<Regressor, SolveError> {
+        let columns = column_values(model, set, sign, (&self.pos, &self.motion), &self.partial);
+        let found = project(model, &self.motion, &self.partial, &columns);
         let finite = found.matrix.data.iter().chain(&found.drives.data).all(|x| x.is_finite());
         if finite { Ok(found) } else { Err(SolveError::not_finite()) }
     }
 }
 
 /// From the six components of the platform to its freedoms, (8.65).
-fn project(
-    model: &Model<f64>,
-    motion: &Motion<f64>,
-    partial: &PartialRates<f64>,
-    columns: &[f64],
-    energy: Vec<[f64; 2]>,
-) -> Regressor {
+fn project(model: &Model<f64>, motion: &Motion<f64>, partial: &PartialRates<f64>, columns: &[f64]) -> Regressor {
     let topology = model.topology();
     let freedoms = Freedoms::of(model, motion);
     let (n, open) = (topology.platform.independent.len(), partial.open.len());
     let down = |list: &[f64], k: usize| {
         if k >= n { list[6 + k - n] } else { freedoms.down(&std::array::from_fn(|i| list[i]), k) }
     };
-    let mut matrix = Dense::zeros(n + open, energy.len());
+    let mut matrix = Dense::zeros(n + open, columns.len() / partial.speeds());
     for (j, column) in columns.chunks_exact(partial.speeds()).enumerate() {
         (0..n + open).for_each(|k| *matrix.at_mut(k, j) = down(column, k));
     }
@@ -130,14 +140,18 @@ fn project(
     let angles = topology.platform.independent.iter().map(|c| c.is_angle());
     let mut scales: Vec<f64> = angles.map(|a| if a { model.length().recip() } else { 1.0 }).collect();
     scales.resize(n + open, 1.0);
-    Regressor { matrix, drives, energy, scales, platform: n }
+    Regressor { matrix, drives, energy: Vec::new(), scales, platform: n }
 }
 
 impl Regressor {
     /// The efforts of the drives for a unit of each parameter: a row per drive. With more drives than freedoms it is the
     /// shortest list, as inverse dynamics gives it.
     pub fn of_efforts(&self) -> Result<Dense<f64>, SolveError> {
-        let given = self.efforts_per_freedom()?;
+        Ok(self.efforts_by(&self.efforts_per_freedom()?))
+    }
+
+    /// The efforts of the drives for a unit of each parameter, given those that answer a unit of each freedom.
+    pub fn efforts_by(&self, given: &Dense<f64>) -> Dense<f64> {
         let mut out = Dense::zeros(self.drives.rows, self.matrix.cols);
         for i in 0..out.rows {
             for k in 0..self.matrix.rows {
@@ -147,7 +161,7 @@ impl Regressor {
                 }
             }
         }
-        Ok(out)
+        out
     }
 
     /// Efforts of the drives that answer a unit of each freedom: `J (JᵀJ)⁻¹` on the platform, and what drives that it does not
