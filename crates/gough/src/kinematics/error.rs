@@ -161,6 +161,16 @@ impl SolveError {
     }
 }
 
+fn open_following(coordinates: &[Coordinate]) -> String {
+    let word = |c: &Coordinate| ["x", "y", "z", "roll", "pitch", "yaw"][c.index()];
+    let names: Vec<&str> = coordinates.iter().map(word).collect();
+    format!(
+        "{} should follow from the other coordinates, but takes any value at this pose: the loops stay closed while it changes; \
+         ask for a pose beside it, or list other coordinates in [platform]",
+        names.join(", ")
+    )
+}
+
 impl fmt::Display for SolveError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -245,16 +255,7 @@ impl fmt::Display for SolveError {
                 "no posture found: no values of the platform coordinates that follow close the loops; \
                  the pose may be out of reach",
             ),
-            SolveError::OpenFollowing { coordinates } => {
-                let word = |c: &Coordinate| ["x", "y", "z", "roll", "pitch", "yaw"][c.index()];
-                let names: Vec<&str> = coordinates.iter().map(word).collect();
-                write!(
-                    f,
-                    "{} should follow from the other coordinates, but takes any value at this pose: the loops stay closed while \
-                     it changes; ask for a pose beside it, or list other coordinates in [platform]",
-                    names.join(", ")
-                )
-            }
+            SolveError::OpenFollowing { coordinates } => f.write_str(&open_following(coordinates)),
             SolveError::SelfMotion => f.write_str(
                 "with these joints held the platform still moves: its places are a continuum, not assembly modes",
             ),

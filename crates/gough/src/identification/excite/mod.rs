@@ -239,7 +239,7 @@ impl<'a> Seeker<'a> {
             .collect();
         let found: Vec<Result<Vec<f64>, Option<Left>>> = drawn.par_iter().map(|x| self.fitted(x)).collect();
         if found.iter().all(Result::is_err) {
-            let left = found.into_iter().filter_map(|f| f.err().flatten()).next();
+            let left = found.into_iter().find_map(|f| f.err().flatten());
             return Err(left.map_or(ExcitationError::Hidden, ExcitationError::Always));
         }
         Ok(found.into_par_iter().map(|x| x.map_or((f64::INFINITY, Vec::new()), |x| (self.condition(&x), x))).collect())
