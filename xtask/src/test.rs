@@ -6,6 +6,9 @@ use std::process::Command;
 /// Pictures as PNG are a feature: tests are built once, with it; that the program compiles without is left to clippy.
 const PNG: &str = "gough-cli/png";
 
+/// How long robots are drawn at random.
+const DRAWN_SECONDS: u64 = 60;
+
 /// `full`: generated code of every robot and model, not only of a choice.
 pub fn run(full: bool) -> Result<(), String> {
     cargo(&["fmt", "--all", "--check"])?;
@@ -18,6 +21,7 @@ pub fn run(full: bool) -> Result<(), String> {
         environment.push(("GOUGH_FULL", "1"));
     }
     program("cargo", &["test", "--workspace", "--no-fail-fast", "--features", PNG], &environment)?;
+    crate::fuzz::kept_robots(DRAWN_SECONDS)?;
     for example in examples()? {
         cargo(&["run", "--quiet", "-p", "gough", "--example", &example])?;
     }

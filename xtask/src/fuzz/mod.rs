@@ -67,6 +67,12 @@ pub fn run(words: &[&str]) -> Result<(), String> {
     Ok(())
 }
 
+/// Robots of the seeds that are kept, for some seconds: part of `cargo xtask test`.
+pub fn kept_robots(seconds: u64) -> Result<(), String> {
+    println!("\n== robots drawn at random, {seconds} s");
+    robots::run_kept(&mut Session::new("robots", 0, seconds))
+}
+
 fn help() -> String {
     let list: String = TARGETS.iter().map(|(name, what, _)| format!("  {name:8} {what}\n")).collect();
     format!(

@@ -6,8 +6,8 @@ use crate::description::{Diagnostic, Fault, Span};
 use crate::kinematics::newton::{self, CLOSED, PlatformMotion, Unknowns};
 use crate::kinematics::platform::home_pose;
 use crate::kinematics::{
-    JointPosition, Positions, Posture, SolveError, WorkingMode, assemblies, closure, inverse, nearest_to_home,
-    working_modes,
+    JointPosition, MOST_POSTURES, Positions, Posture, SolveError, WorkingMode, assemblies, closure, inverse,
+    modes_near, nearest_to_home, working_modes,
 };
 use crate::model::{CoordId, Model};
 use rand::{RngExt, SeedableRng};
@@ -43,6 +43,9 @@ pub(super) fn home_postures(model: &Model<f64>) -> Result<Vec<Posture>, Diagnost
         return Ok(vec![posture]);
     }
     let mut postures = working_modes(model, &pose).map_err(|e| unreachable_home(model, &e, span))?;
+    if postures.len() >= MOST_POSTURES && !model.topology().plan.solve_platform {
+        postures.extend(modes_near(model, &pose, &wanted));
+    }
     let distance = |p: &Posture| -> f64 {
         let off = |(c, value): &(CoordId, f64)| {
             let q = p.joints(model, &[*c])[0];

@@ -32,6 +32,7 @@ pub use error::SolveError;
 pub use fit::{Fit, Reading, fit};
 pub(crate) use following::nearest_to_home;
 pub use forward::{Assemblies, CONTRADICTION, assemblies, forward, postures};
+pub(crate) use inverse::modes_near;
 pub use inverse::{
     Closed, Posture, inverse, inverse_given, inverse_in, joint_value, working_modes, working_modes_given,
 };

@@ -100,7 +100,11 @@ pub fn turn(u: V, q: f64) -> M {
     ]
 }
 fn rpy(a: M) -> V {
-    let pitch = (-a[2][0]).atan2(a[0][0].hypot(a[1][0]));
+    let across = a[0][0].hypot(a[1][0]);
+    let pitch = (-a[2][0]).atan2(across);
+    if across < 1e-9 {
+        return [0.0, pitch, (-a[0][1]).atan2(a[1][1])]; // roll and yaw turn about one axis
+    }
     [a[2][1].atan2(a[2][2]), pitch, a[1][0].atan2(a[0][0])]
 }
 fn square(z: V) -> V {
