@@ -193,7 +193,15 @@ pub fn profile_text(robot: &Robot, inspection: &Inspection) -> String {
 /// A singularity on the way, in words.
 pub fn crossing_text(robot: &Robot, c: &Crossing) -> String {
     let model = robot.model();
-    let mut out = format!("{} crossed at t = {:.9} s: {}\n", c.title(), c.t, pose_text(model, &c.pose()));
+    let of_leg = c.kind() == gough::kinematics::Kind::Lpjts;
+    let verb = if of_leg { "met" } else { "crossed" };
+    let mut out = format!("{} {verb} at t = {:.9} s: {}\n", c.title(), c.t, pose_text(model, &c.pose()));
+    if of_leg {
+        out.push_str(
+            "  efforts beside it depend on the joints of the leg, which the pose tells to half of their digits; \
+             `plan --cross --to-mode` plans in them\n",
+        );
+    }
     for (lost, criterion) in c.twist_lost.iter().zip(&c.criterion) {
         let [x, y, z, wx, wy, wz] = lost;
         let _ = writeln!(

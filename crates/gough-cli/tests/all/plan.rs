@@ -134,7 +134,12 @@ fn a_leg_is_led_through_an_lpjts_into_another_working_mode() {
         "{}",
         answer["simulated"]
     );
-    let (out, _, status) = run(&to);
+    let folder = tempfile::tempdir().unwrap();
+    let csv = folder.path().join("plan.csv").to_str().unwrap().to_owned();
+    let (out, _, status) = run(&[&to[..], &["--csv", &csv]].concat());
+    // In one working mode the way comes to the end of the leg's reach and goes back: the singularity is told.
+    let (along, _, _) = run(&["idm", "tripteron", "--trajectory", &csv]);
+    assert!(along.contains("LPJTS singularity of leg 1 met at t = 0.50528"), "{along}");
     assert!(status == 0 && out.contains("LPJTS singularity of leg 1 crossed") && out.contains("beyond the"), "{out}");
 }
 

@@ -110,10 +110,12 @@ impl Signs<'_> {
     }
 
     /// Where the singular value vanishes although the function keeps its sign: it has a double root where two motions are lost
-    /// at once, or where the way only touches the singularity.
+    /// at once, or where the way only touches the singularity. At the end of a leg's reach rounding may put the way beyond it:
+    /// then an instant beside it counts.
     fn touch(&mut self, kind: Kind, between: [f64; 2]) -> Option<f64> {
-        let t = highest(&mut |t| self.sigma(t, kind).map(|s| -s), between, 70)?;
-        self.sigma(t, kind).filter(|s| *s < TOUCHED).map(|_| t)
+        let t = highest(&mut |t| Some(-self.sigma(t, kind).unwrap_or(0.0)), between, 70)?;
+        let aside = 1e-6 * (between[1] - between[0]);
+        [t, t - aside, t + aside].into_iter().find(|t| self.sigma(*t, kind).is_some_and(|s| s < TOUCHED))
     }
 
     /// What is met between the last two of three instants, and touched between the first and the last.
@@ -141,12 +143,14 @@ impl Signs<'_> {
 }
 
 /// Whether a function that keeps its sign over three instants has a least size between them that may be zero: a parabola
-/// through them comes down by a tenth or more below the middle.
+/// through them comes down by a tenth or more below the middle, or, where it may have a corner, the middle is below half of
+/// what is beside it.
 fn dips([a, b, c]: [f64; 3]) -> bool {
     let same = (a > 0.0) == (b > 0.0) && (b > 0.0) == (c > 0.0);
     let [a, b, c] = [a.abs(), b.abs(), c.abs()];
     let bent = a + c - 2.0 * b;
-    same && b <= a && b <= c && bent > 0.0 && b - (c - a).powi(2) / (8.0 * bent) <= 0.9 * b
+    let low = b <= 0.45 * a.min(c) || b - (c - a).powi(2) / (8.0 * bent) <= 0.9 * b;
+    same && b <= a && b <= c && bent > 0.0 && low
 }
 
 /// Every singularity along a motion, in the order of time, whether the motion crosses it or only touches it: looked for at the
@@ -252,12 +256,12 @@ pub struct Inspection {
 }
 
 impl Inspection {
-    /// Drives whose efforts grow without bound somewhere.
+    /// Drives whose efforts grow without bound somewhere. At an LPJTS singularity the pose does not tell whether they do.
     pub fn unbounded(&self) -> Vec<bool> {
         let n = self.profile.drives.len();
-        let grows = |k: usize| {
-            self.crossings.iter().filter(|c| !c.bounded).any(|c| c.growth.get(k).is_none_or(|g| g.abs() > 1e-12))
-        };
+        let told = |c: &&Crossing| !c.bounded && c.kind() != Kind::Lpjts;
+        let grows =
+            |k: usize| self.crossings.iter().filter(told).any(|c| c.growth.get(k).is_none_or(|g| g.abs() > 1e-12));
         (0..n).map(grows).collect()
     }
 }
