@@ -23,9 +23,10 @@ fn pulls(rows: &Rows, weights: &[f64], chi: &[f64], scale: &[f64]) -> Vec<Vec<f6
     (0..rows.blocks()).map(one).collect()
 }
 
-/// Standard deviations of estimates `χ = A⁻¹ Wᵀ τ`: `A⁻¹ S A⁻¹` with S the covariance of what the blocks pull, those up to
-/// [`LASTS`] apart together (Newey and West, 1987). `inverse` is that of the scaled normal equations, `parameters` how many are
-/// estimated per equation of a block.
+/// Standard deviations of estimates `χ = A⁻¹ Wᵀ τ`: those of independent residuals, `A⁻¹`, or `A⁻¹ S A⁻¹` where that is more,
+/// with S the covariance of what the blocks pull, those up to [`LASTS`] apart together (Newey and West, 1987). S alone comes out
+/// small in short records, since estimates fit most of the noise where their columns have their frequencies. `inverse` is
+/// that of the scaled normal equations, `parameters` how many are estimated per equation of a block.
 pub(super) fn deviations(
     used: &[Rows],
     weights: &[f64],
@@ -54,5 +55,5 @@ pub(super) fn deviations(
     // Residuals are smaller than the noise, since the estimates fit some of it.
     let lost = blocks as f64 / (blocks as f64 - parameters).max(1.0);
     let variance = inverse * S * inverse;
-    (0..n).map(|j| (lost * variance[(j, j)].max(0.0)).sqrt() * scale[j]).collect()
+    (0..n).map(|j| (lost * variance[(j, j)]).max(inverse[(j, j)]).sqrt() * scale[j]).collect()
 }

@@ -74,7 +74,7 @@ fn reported_deviations_are_those_of_repetitions() {
     let robot = robot("five-bar");
     let clean = record(&robot, 4.0, 200.0);
     let mut squares = Vec::new();
-    for seed in 0..15 {
+    for seed in 0..8 {
         let sensors = Sensors { effort_share: 0.01, step: 1e-6, seed, ..Sensors::default() };
         let found =
             identify(&robot, robot.mode(), &[sensors.seen(clean.clone())], &[], &Processing::default()).unwrap();
@@ -121,10 +121,9 @@ fn an_exciting_motion_keeps_its_limits_and_beats_random_ones() {
     let mut limits = Limits::of(&robot);
     limits.region = vec![[-0.06, 0.06], [0.22, 0.32]];
     limits.speed = vec![Some(6.0); 2];
-    let how = Search { trials: 250, ..Search::default() };
-    let [found, again] = [(); 2].map(|()| excite(&robot, robot.mode(), &limits, &how).unwrap());
+    let how = Search { trials: 200, harmonics: 4, ..Search::default() };
+    let found = excite(&robot, robot.mode(), &limits, &how).unwrap();
     assert!(found.condition < 0.5 * found.random_median, "{} {}", found.condition, found.random_median);
-    assert_eq!(found.series, again.series);
     for i in 0..100 {
         let at = found.at(how.period * f64::from(i) / 100.0);
         assert!((-0.0601..0.0601).contains(&at[0][0]) && (0.2199..0.3201).contains(&at[1][0]));

@@ -155,15 +155,12 @@ fn counts_do_not_depend_on_seed_order_or_size() {
     let turned = dualv.replace(&legs.join("\n"), &legs.iter().rev().copied().collect::<Vec<_>>().join("\n"));
     assert_ne!(turned, dualv);
     let turned = turned.replace("mode = \"-+-+\"", "mode = \"+-+-\"");
-    let sized = |unit: &str, home: &str| five_bar.replace(" mm\"", unit).replace("y = 0.338175", home);
-    let sizes = [sized(" m\"", "y = 338.175"), sized(" um\"", "y = 338.175e-6")];
-    for (text, others) in [(five_bar, sizes), (dualv, [turned, dualv.to_owned()])] {
+    let small = five_bar.replace(" mm\"", " um\"").replace("y = 0.338175", "y = 338.175e-6");
+    for (text, other) in [(five_bar, small), (dualv, turned)] {
         let plain = base(text, true);
-        for other in others {
-            for seed in [1, 7] {
-                let found = base_parameters(&compile("test", &other), true, seed).unwrap();
-                assert_eq!((found.base_count, found.no_effect.len()), (plain.base_count, plain.no_effect.len()));
-            }
+        for seed in [1, 7] {
+            let found = base_parameters(&compile("test", &other), true, seed).unwrap();
+            assert_eq!((found.base_count, found.no_effect.len()), (plain.base_count, plain.no_effect.len()));
         }
     }
 }
