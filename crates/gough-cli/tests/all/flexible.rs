@@ -46,7 +46,7 @@ fn total(state: &Value) -> f64 {
 #[test]
 fn free_vibration_keeps_its_energy_unless_numerical_damping_takes_it() {
     let change = |more: &[&str]| {
-        let held = ["--time", "0.02", "--held", "--elastic", BENT, "--step", "5e-4"];
+        let held = ["--time", "0.02", "--held", "--elastic", BENT, "--step", "5e-4", "--every", "1e-3"];
         let answer = simulated(&[&held[..], more].concat());
         let states = answer["states"].as_array().unwrap();
         let (first, last) = (&states[0], states.last().unwrap());
@@ -138,6 +138,11 @@ fn kinds_of_response_are_derivatives_of_each_other() {
     let modes: Vec<f64> = receptance["modes"].as_array().unwrap().iter().map(|m| m["hz"].as_f64().unwrap()).collect();
     let at_rest = numbers(&json(&["frequencies", "dual-emps", "--count", "3", "--json"])["frequencies_hz"]);
     at_rest.iter().zip(&modes).for_each(|(f, m)| assert!((f / m - 1.0).abs() < 1e-7, "{at_rest:?} {modes:?}"));
+    for wrong in [["--range", "5:1"], ["--range", "0:1"], ["--kind", "impedance"], ["--points", "1"]] {
+        let ask = [&["response", "dual-emps", "--input", "fx", "--output-motion", "x"][..], &wrong].concat();
+        let (_, err, status) = run(&ask);
+        assert!(status == 2 && err.contains(wrong[0]), "{wrong:?}: {err}");
+    }
 }
 
 /// What a response is asked at changes it; what is written is what is printed.

@@ -76,7 +76,7 @@ fn overlays_change_what_they_name_and_nothing_else() {
         ("extends = \"five-bar\"\n[body.\"13\"]\nmass = 1\n", "no body named `13`"),
         ("extends = \"five-bar\"\n[drive.\"q12\"]\nrotor_inertia = 1\n", "joint 12 has no drive"),
         ("extends = \"five-bar\"\n[parameters]\nd99 = 1\n", "d99"),
-        ("extends = \"../robot.toml\"\n", "folder of the overlay or below"),
+        ("extends = \"../robot.toml\"\n", "not below the folder of the robot file"),
         ("extends = \"none.toml\"\n", "none.toml"),
         ("extends = \"five-bar\"\n[body.\"12\"]\nmass = -1\ngrouped = false\n", "mass"),
     ] {

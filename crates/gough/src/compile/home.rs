@@ -1,7 +1,7 @@
 //! The home posture of the file, and why there is none.
 
 use super::idle::{assemble_somewhere, near};
-use super::mobility::span_of_joint;
+use super::mobility::{check_claim, mobility, span_of_joint};
 use crate::description::{Diagnostic, Fault, Span};
 use crate::kinematics::newton::{self, CLOSED, PlatformMotion, Unknowns};
 use crate::kinematics::platform::home_pose;
@@ -80,6 +80,14 @@ fn unreachable_home(model: &Model<f64>, error: &SolveError, span: Span) -> Diagn
     }
     if let SolveError::NotClosed { .. } = error {
         return turned_home(model);
+    }
+    // Coordinates that take any value: the file may claim to have chosen them, where others are needed everywhere.
+    if let (SolveError::OpenFollowing { .. }, Some(pos)) = (error, assemble_somewhere(model, 0)) {
+        let postures = newton::postures_near(model, &pos);
+        let (found, generic) = mobility(model, &postures);
+        if let Err(claim) = check_claim(model, &postures, &generic, &found) {
+            return claim;
+        }
     }
     let open = open_loop(model, Some(span));
     match open.what {

@@ -183,7 +183,11 @@ pub static OVERLAY: Section = Section {
     title: "an overlay",
     doc: "A file that changes values of another robot file and is used in its place: a second specimen, another tool, identified parameters.",
     keys: &[
-        must("extends", Kind::Text, "The robot file that is changed, in the folder of the overlay or below."),
+        must(
+            "extends",
+            Kind::Text,
+            "The robot file that is changed: a shipped robot, or a file in the folder of the overlay or below.",
+        ),
         key("robot", Kind::Table(&ROBOT), "Keys that take the place of those of the file."),
         key("parameters", Kind::Table(&PARAMETERS), "New values of parameters that the file has."),
         key("platform", Kind::Table(&CHANGED_BODY), "Mass data of the platform or of the tool."),

@@ -51,9 +51,6 @@ pub(super) fn overlaid(text: &str, overlay: &Table, options: &Options<'_>) -> Re
         return Err(faults);
     };
     let bad = |reason: String| vec![Diagnostic::new(Fault::BadFile { name: name.clone(), reason }, at)];
-    if name.starts_with('/') || name.split(['/', '\\']).any(|part| part == "..") {
-        return Err(bad("a file that is extended stands in the folder of the overlay or below".to_owned()));
-    }
     let base = (options.files)(&name).map_err(&bad)?;
     let below = Below { offset: text.len() + 1, name: name.clone(), text: base, at };
     let (mut root, syntax) = parse(&below.text);
