@@ -57,7 +57,7 @@ impl std::fmt::Display for Tally {
 }
 
 /// Longest time for the questions about one state.
-const LONGEST: Duration = Duration::from_secs(60);
+const LONGEST: Duration = Duration::from_mins(1);
 
 /// Where the plain computation has pivots between these, the library may call the posture singular or not.
 const SURELY_SINGULAR: f64 = 1e-9;
