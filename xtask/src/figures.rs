@@ -36,7 +36,6 @@ fn gallery() -> Result<String, String> {
         "delta-parallelogram",
         "tripteron",
         "heli4",
-        "gough-stewart-flexible",
         "gough-stewart",
         "dual-emps",
     ];
