@@ -57,7 +57,11 @@ impl Source {
             if !plain {
                 return Err("a file that a robot names stands in its folder or below".to_owned());
             }
-            let text = std::fs::read_to_string(folder.join(name)).map_err(|e| e.to_string())?;
+            let beside = folder.join(name);
+            if !std::fs::symlink_metadata(&beside).map_err(|e| e.to_string())?.is_file() {
+                return Err("it is no plain file".to_owned());
+            }
+            let text = std::fs::read_to_string(beside).map_err(|e| e.to_string())?;
             files.borrow_mut().insert(name.to_owned(), text.clone());
             Ok(text)
         };

@@ -164,7 +164,7 @@ impl<'r> Asked<'r> {
 }
 
 /// Methods of every question about one state.
-macro_rules! asked_methods {
+macro_rules! state_methods {
     () => {
         /// Working mode; that of the file unless given.
         pub fn mode(mut self, mode: &crate::kinematics::WorkingMode) -> Self {
@@ -183,7 +183,13 @@ macro_rules! asked_methods {
             self.asked.open(name, [Some(q), None, None]);
             self
         }
+    };
+}
+pub(crate) use state_methods;
 
+/// Methods of questions about forces.
+macro_rules! force_methods {
+    () => {
         /// A joint that the pose of a redundant robot leaves open: its rate and acceleration.
         pub fn joint_motion(mut self, name: &str, rate: f64, acceleration: f64) -> Self {
             self.asked.open(name, [None, Some(rate), Some(acceleration)]);
@@ -215,4 +221,4 @@ macro_rules! asked_methods {
         }
     };
 }
-pub(crate) use asked_methods;
+pub(crate) use force_methods;

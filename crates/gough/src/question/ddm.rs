@@ -1,7 +1,7 @@
 //! Motion of the platform from the efforts of the drives.
 
 use super::Error;
-use super::asked::{Asked, asked_methods};
+use super::asked::{Asked, force_methods, state_methods};
 use super::idm::by_parameter;
 use super::posed::{PlatformPose, assumed, rows};
 use crate::Robot;
@@ -105,7 +105,8 @@ impl Robot {
 }
 
 impl Ddm<'_> {
-    asked_methods!();
+    state_methods!();
+    force_methods!();
 
     /// Efforts of the drives, in the order of [`Robot::active_joints`].
     pub fn efforts(mut self, efforts: &[f64]) -> Self {

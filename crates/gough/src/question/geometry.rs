@@ -1,7 +1,7 @@
 //! Joints from the pose of the platform, the platform from its motors, rates and accelerations of the joints.
 
 use super::Error;
-use super::asked::{Asked, asked_methods};
+use super::asked::{Asked, state_methods};
 use super::posed::{JointMotion, PlatformPose, PostureAnswer, assumed, rows};
 use crate::Robot;
 use crate::analysis::named_end_of_reach;
@@ -186,18 +186,23 @@ impl Robot {
     /// # Ok::<(), gough::Error>(())
     /// ```
     pub fn forward_geometry(&self, active: &[f64]) -> Result<AssemblyModes, Error> {
-        let n = self.active_joints().len();
-        if active.len() != n || active.iter().any(|x| !x.is_finite()) {
-            let names = self.active_joints().join(", ");
-            return Err(Error::Question(format!("the motors are not {n} finite numbers ({names})")));
-        }
+        self.check_motors(active)?;
         Ok(AssemblyModes::new(self.model(), active, &assemblies(self.model(), active, self.mode())?))
     }
 
     /// Every posture in a working mode for given motors, in the order of [`Robot::active_joints`].
     pub fn forward_geometry_in(&self, active: &[f64], mode: &WorkingMode) -> Result<AssemblyModes, Error> {
-        let found = self.forward_geometry(active).and_then(|_| Ok(postures(self.model(), active, mode)?))?;
-        Ok(AssemblyModes::new(self.model(), active, &only_mode(self.model(), found, mode)?))
+        self.check_motors(active)?;
+        let found = only_mode(self.model(), postures(self.model(), active, mode)?, mode)?;
+        Ok(AssemblyModes::new(self.model(), active, &found))
+    }
+
+    fn check_motors(&self, active: &[f64]) -> Result<(), Error> {
+        let names = self.active_joints();
+        if active.len() == names.len() && active.iter().all(|x| x.is_finite()) {
+            return Ok(());
+        }
+        Err(Error::Question(format!("the motors are not {} finite numbers ({})", names.len(), names.join(", "))))
     }
 }
 
@@ -236,7 +241,7 @@ impl AssemblyModes {
 }
 
 impl Kinematics<'_> {
-    asked_methods!();
+    state_methods!();
 
     /// Acceleration of the platform in its own components.
     pub fn acceleration(mut self, acceleration: &[f64]) -> Self {

@@ -1,7 +1,7 @@
 //! Efforts of the drives from the motion of the platform.
 
 use super::Error;
-use super::asked::{Asked, asked_methods};
+use super::asked::{Asked, force_methods, state_methods};
 use super::posed::{JointMotion, PlatformPose, assumed, rows};
 use crate::Robot;
 use crate::analysis::named_end_of_reach;
@@ -161,7 +161,8 @@ impl Robot {
 }
 
 impl Idm<'_> {
-    asked_methods!();
+    state_methods!();
+    force_methods!();
 
     /// Acceleration of the platform in its own components.
     pub fn acceleration(mut self, acceleration: &[f64]) -> Self {
