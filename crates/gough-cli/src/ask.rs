@@ -46,8 +46,7 @@ impl Subject {
         };
         let stem = Path::new(&name).file_stem().map_or(name.clone(), |s| s.to_string_lossy().into_owned());
         let options = Options { set, files: &files, name: stem };
-        Robot::from_toml(&name, &text, &options, self.actuation.as_deref())
-            .map_err(|bad| Failure::BadRobot(Box::new(bad)))
+        Ok(Robot::from_toml(&name, &text, &options, self.actuation.as_deref())?)
     }
 
     /// Name, text and folder of the robot file.
@@ -121,6 +120,13 @@ pub fn add_home(home: &[(&'static str, f64)], answer: &mut serde_json::Value) {
     }
 }
 
+/// The document of an answer, with what its question left out.
+pub fn with_home(home: &[(&'static str, f64)], answer: &impl serde::Serialize) -> serde_json::Value {
+    let mut value = serde_json::json!(answer);
+    add_home(home, &mut value);
+    value
+}
+
 /// `y as at home: --pose leaves it out`.
 pub fn home_text(home: &[(&'static str, f64)]) -> String {
     let names: Vec<&str> = home.iter().map(|(name, _)| *name).collect();
@@ -139,6 +145,15 @@ pub enum Modes {
     All,
     /// This one.
     One(WorkingMode),
+}
+
+/// The working mode that is meant: one.
+pub fn one_mode(robot: &Robot, text: Option<&str>) -> Result<WorkingMode, Failure> {
+    match modes(robot, text)? {
+        None => Ok(robot.mode().clone()),
+        Some(Modes::One(mode)) => Ok(mode),
+        Some(Modes::All) => Err(Failure::Usage("this command looks at one working mode at a time".to_owned())),
+    }
 }
 
 /// `--mode`: a name, `all`, or `None` when it was not given.

@@ -3,11 +3,9 @@
 use crate::encode::terminal;
 use crate::excerpt::{in_colour, render};
 use crate::output::{Output, print};
-use gough::codegen::CodegenError;
-use gough::crossing::PlanError;
 use gough::description::{BadRobot, Diagnostic, LineIndex};
-use gough::elastodynamics::ElasticError;
 use gough::kinematics::SolveError;
+use gough::{Error, ErrorKind};
 use serde_json::{Value, json};
 use std::io::Write as _;
 use std::process::ExitCode;
@@ -18,22 +16,14 @@ const MOST_SHOWN: usize = 100;
 /// Why a command has no answer.
 #[derive(Debug)]
 pub enum Failure {
-    /// The robot file has faults.
-    BadRobot(Box<BadRobot>),
+    /// The library has no answer.
+    Asked(Box<Error>),
+    /// One working mode has no answer; another may have one.
+    InMode(SolveError),
     /// The arguments are wrong.
     Usage(String),
     /// The answer cannot go where `-o` says.
     Output(String),
-    /// The question has no answer, or is none.
-    Solve(SolveError),
-    /// One working mode has no answer; another may have one.
-    InMode(SolveError),
-    /// There is no code.
-    Codegen(CodegenError),
-    /// The robot has no vibrations to tell of.
-    Elastic(ElasticError),
-    /// There is no plan of a motion.
-    Plan(PlanError),
     /// The answer is no: a short name that programs can rely on, and why.
     No(&'static str, String),
     /// Data that cannot be used: a short name that programs can rely on, and why.
@@ -44,31 +34,21 @@ pub enum Failure {
     Silent(u8),
 }
 
-impl From<SolveError> for Failure {
-    fn from(e: SolveError) -> Self {
-        Failure::Solve(e)
-    }
-}
-
-impl From<CodegenError> for Failure {
-    fn from(e: CodegenError) -> Self {
-        Failure::Codegen(e)
-    }
-}
-
-impl From<ElasticError> for Failure {
-    fn from(e: ElasticError) -> Self {
-        Failure::Elastic(e)
-    }
-}
-
-impl From<PlanError> for Failure {
-    fn from(e: PlanError) -> Self {
-        Failure::Plan(e)
+impl<E: Into<Error>> From<E> for Failure {
+    fn from(e: E) -> Self {
+        Failure::Asked(Box::new(e.into()))
     }
 }
 
 impl Failure {
+    /// Why one working mode has no answer, where another may have one.
+    pub fn in_mode(e: Error) -> Self {
+        match e {
+            Error::Solve(e) => Failure::InMode(e),
+            other => other.into(),
+        }
+    }
+
     /// The failure, once it is known which robot it is about.
     pub fn of(self, robot: &str) -> Self {
         Failure::Of(robot.to_owned(), Box::new(self))
@@ -99,42 +79,48 @@ impl Failure {
     fn status(&self) -> u8 {
         match self.cause() {
             Failure::Silent(status) => *status,
-            Failure::Solve(e) | Failure::InMode(e) if !e.is_misuse() => 1,
-            Failure::Codegen(e) if !e.is_misuse() => 1,
-            Failure::Elastic(e) if !e.is_misuse() => 1,
-            Failure::Plan(e) if !e.is_misuse() => 1,
+            Failure::Asked(e) if e.kind() == ErrorKind::NoAnswer => 1,
+            Failure::InMode(e) if !e.is_misuse() => 1,
             Failure::No(..) => 1,
             _ => 2,
         }
     }
 
-    fn text(&self) -> String {
+    /// The robot file that has faults.
+    fn bad_robot(&self) -> Option<&BadRobot> {
         match self.cause() {
-            Failure::BadRobot(bad) => {
-                let shown = &bad.faults[..bad.faults.len().min(MOST_SHOWN)];
-                let faults = render(&bad.name, &bad.text, shown, in_colour(&std::io::stderr()));
-                let rest = bad.faults.len() - shown.len();
-                let more = if rest > 0 { format!("and {rest} more, all of them with --json\n") } else { String::new() };
-                format!("{faults}{more}{}\n", terminal(&self.message()))
-            }
+            Failure::Asked(e) => match &**e {
+                Error::BadRobot(bad) => Some(bad),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    fn text(&self) -> String {
+        if let Some(bad) = self.bad_robot() {
+            let shown = &bad.faults[..bad.faults.len().min(MOST_SHOWN)];
+            let faults = render(&bad.name, &bad.text, shown, in_colour(&std::io::stderr()));
+            let rest = bad.faults.len() - shown.len();
+            let more = if rest > 0 { format!("and {rest} more, all of them with --json\n") } else { String::new() };
+            return format!("{faults}{more}{}\n", terminal(&self.message()));
+        }
+        match self.cause() {
             Failure::Silent(_) => String::new(),
             _ => format!("{}: {}\n", if self.status() == 1 { "no" } else { "error" }, terminal(&self.message())),
         }
     }
 
     fn message(&self) -> String {
+        if let Some(bad) = self.bad_robot() {
+            let n = bad.faults.len();
+            return format!("{n} fault{} in {}", if n == 1 { "" } else { "s" }, bad.name);
+        }
         match self.cause() {
-            Failure::BadRobot(bad) => {
-                let n = bad.faults.len();
-                format!("{n} fault{} in {}", if n == 1 { "" } else { "s" }, bad.name)
-            }
+            Failure::Asked(e) => e.to_string(),
             Failure::Usage(message) | Failure::Output(message) | Failure::No(_, message) | Failure::Bad(_, message) => {
                 message.clone()
             }
-            Failure::Solve(e) => e.to_string(),
-            Failure::Codegen(e) => e.to_string(),
-            Failure::Elastic(e) => e.to_string(),
-            Failure::Plan(e) => e.to_string(),
             Failure::InMode(e) => format!("{e}; or try another working mode"),
             Failure::Of(..) | Failure::Silent(_) => String::new(),
         }
@@ -142,22 +128,19 @@ impl Failure {
 
     /// `{"robot": .., "error": {"kind": .., "message": ..}}`; a bad file has its `faults` too.
     fn document(&self) -> Option<Value> {
-        let (kind, faults) = match self.cause() {
-            Failure::BadRobot(bad) => ("bad-robot", Some(bad)),
-            Failure::Output(_) => ("output", None),
-            Failure::Solve(e) | Failure::InMode(e) => (e.kind(), None),
-            Failure::Codegen(e) => (e.kind(), None),
-            Failure::Elastic(e) => (e.kind(), None),
-            Failure::Plan(e) => (e.kind(), None),
-            Failure::No(kind, _) | Failure::Bad(kind, _) => (*kind, None),
-            Failure::Usage(_) => ("usage", None),
+        let kind = match self.cause() {
+            Failure::Asked(e) => e.code(),
+            Failure::InMode(e) => e.kind(),
+            Failure::Output(_) => "output",
+            Failure::No(kind, _) | Failure::Bad(kind, _) => kind,
+            Failure::Usage(_) => "usage",
             Failure::Of(..) | Failure::Silent(_) => return None,
         };
         let mut document = error_json(kind, &self.message());
         if let Failure::Of(robot, _) = self {
             document["robot"] = json!(robot);
         }
-        if let Some(bad) = faults {
+        if let Some(bad) = self.bad_robot() {
             document["robot"] = json!(bad.name);
             document["faults"] = json!(faults_json(&bad.text, &bad.faults));
         }

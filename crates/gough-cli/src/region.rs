@@ -65,8 +65,7 @@ fn span(text: &str, count: usize) -> Result<Span, Failure> {
 
 /// How a coordinate is called: the planar angle is phi.
 pub fn name(robot: &Robot, c: Coordinate) -> &'static str {
-    let planar = robot.model().topology().platform.independent.iter().filter(|c| c.is_angle()).count() == 1;
-    if planar && c == Coordinate::Rz { "phi" } else { gough::analysis::coordinate_name(c) }
+    gough::question::axis_name(robot.model().topology(), c)
 }
 
 /// How many of some areas, largest first, are worth a line: eight at most, none below a thousandth of the whole.

@@ -71,7 +71,6 @@ pub mod spatial;
 pub mod trajectory;
 
 #[doc(inline)]
-pub use analysis::map::Map;
 #[doc(inline)]
 pub use codegen::{Generated, Language, ModelKind, Options as CodeOptions};
 pub use compile::Mobility;
@@ -89,6 +88,7 @@ pub use robot::{Robot, Source};
 pub use simulation::{Controller, EffortTable, Feedback, Gains, Instant, Law, Options as SimulationOptions, Summary};
 #[doc(inline)]
 pub use spatial::{Inertia, Pose, Wrench};
+pub use trajectory::{TimeLaw, Trajectory};
 
 /// The code of the README is compiled and run.
 #[cfg(doctest)]

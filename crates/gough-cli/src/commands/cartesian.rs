@@ -1,17 +1,17 @@
 //! `gough frequencies --method cartesian`, and both methods side by side.
 
-use crate::commands::frequencies::Arguments;
+use crate::ask;
+use crate::commands::frequencies::{Arguments, sensitivity_text};
 use crate::failure::Failure;
 use crate::loads;
-use crate::states::{pose_json, pose_text};
+use crate::states::pose_text;
 use clap::{Args, ValueEnum};
 use gough::Robot;
 use gough::description::{RodInertia, VirtualTwists};
-use gough::elastodynamics::cartesian::{Cartesian, CartesianReport, Choices, ModePair, PartShare, compare};
-use gough::elastodynamics::{Sensitivity, Vibration};
-use gough::kinematics::Posture;
-use serde_json::{Value, json};
+use gough::elastodynamics::cartesian::{Choices, PartShare};
+use gough::question::{CartesianAnswer, Frequencies, MethodComparison};
 use std::fmt::Write as _;
+use std::sync::LazyLock;
 use std::time::Instant;
 
 /// How frequencies are found.
@@ -85,112 +85,39 @@ impl Options {
     }
 }
 
-/// Both methods, and how long each took.
-struct Compared {
-    pairs: Vec<ModePair>,
-    seconds: [f64; 2],
-}
-
-pub fn answer(robot: &Robot, posture: &Posture, arguments: &Arguments) -> Result<(), Failure> {
+pub fn answer(
+    robot: &Robot,
+    asked: Frequencies<'_>,
+    home: &[(&'static str, f64)],
+    arguments: &Arguments,
+) -> Result<(), Failure> {
     for (given, option) in [(arguments.modes, "--modes"), (arguments.reduce.is_some(), "--reduce")] {
         if given {
             return Err(Failure::Usage(format!("{option} is for --method full; leave it out")));
         }
     }
-    let model = robot.model();
-    let load = arguments.wrench.as_deref().map(|w| loads::on_platform(model, w)).transpose()?;
-    let count = arguments.count(6)?;
-    let mut c = Cartesian::new(model, robot.home(), arguments.cartesian.choices(robot, arguments.actuators.of()))?;
-    c.take_posture(posture)?;
-    let report = CartesianReport::new(&c, load.map(|l| l.1), count)?;
-    let compared = arguments.compare.map(|_| both(robot, &mut c, posture, &report, arguments)).transpose()?;
-    let mut sensitivities = if arguments.sensitivity { c.sensitivities(posture.mode())? } else { Vec::new() };
-    let effect = |s: &Sensitivity| percent(s, &report).iter().fold(0.0_f64, |most, e| most.max(e.abs()));
-    sensitivities.iter_mut().for_each(|s| s.slopes.truncate(report.frequencies_hz.len()));
-    sensitivities.sort_by(|a, b| effect(b).total_cmp(&effect(a)));
-    arguments.output.give(
-        || document(robot, posture, &report, &sensitivities, compared.as_ref()),
-        || text(robot, posture, &report, &sensitivities, compared.as_ref()),
-    )
+    let choices = arguments.cartesian.choices(robot, arguments.actuators.of());
+    let asked = asked.cartesian().rods(choices.rods).virtual_twists(choices.virtual_twists);
+    let load = arguments.wrench.as_deref().map(|w| loads::on_platform(robot.model(), w)).transpose()?;
+    let asked = if let Some(load) = load { asked.wrench(load.1) } else { asked };
+    let asked = if arguments.compare.is_some() { asked.compared(seconds) } else { asked };
+    let found = asked.answer().map_err(Failure::in_mode)?;
+    arguments.output.give(|| ask::with_home(home, &found), || text(robot, &found) + &ask::home_text(home))
 }
 
-/// Both methods at a posture, each with its plan made and timed from there.
-fn both(
-    robot: &Robot,
-    c: &mut Cartesian<'_>,
-    posture: &Posture,
-    report: &CartesianReport,
-    arguments: &Arguments,
-) -> Result<Compared, Failure> {
-    let mut v = Vibration::new(robot.model(), robot.home(), arguments.actuators.of())?;
-    let start = Instant::now();
-    v.take_posture(posture)?;
-    v.lowest(report.frequencies_hz.len().min(v.modes()))?;
-    let full = start.elapsed().as_secs_f64();
-    let start = Instant::now();
-    c.take_posture(posture)?;
-    let unloaded = c.flexible(None)?;
-    let own = start.elapsed().as_secs_f64();
-    let modes: Vec<([f64; 6], f64)> =
-        unloaded.twists.into_iter().zip(unloaded.hz).take(report.frequencies_hz.len()).collect();
-    Ok(Compared { pairs: compare(c, &modes, &mut v)?, seconds: [own, full] })
+/// Seconds since some instant.
+fn seconds() -> f64 {
+    static START: LazyLock<Instant> = LazyLock::new(Instant::now);
+    START.elapsed().as_secs_f64()
 }
 
-fn percent(s: &Sensitivity, report: &CartesianReport) -> Vec<f64> {
-    let effect = |(slope, hz): (&f64, &f64)| if *hz > 0.0 { slope * s.value / hz } else { 0.0 };
-    s.slopes.iter().zip(&report.frequencies_hz).map(effect).collect()
-}
-
-fn document(
-    robot: &Robot,
-    posture: &Posture,
-    report: &CartesianReport,
-    sensitivities: &[Sensitivity],
-    compared: Option<&Compared>,
-) -> Value {
-    let t = robot.model().topology();
-    let mut value = serde_json::to_value(report).unwrap_or_default();
-    value["robot"] = json!(t.name);
-    value["pose"] = pose_json(robot.model(), posture.pose());
-    value["working_mode"] = json!(posture.mode().name(t));
-    if !sensitivities.is_empty() {
-        let one = |s: &Sensitivity| {
-            json!({
-                "parameter": s.parameter,
-                "value": s.value,
-                "hz_per_unit": s.slopes,
-                "percent_per_percent": percent(s, report),
-            })
-        };
-        value["sensitivities"] = sensitivities.iter().map(one).collect();
-    }
-    if let Some(c) = compared {
-        value["compare"] = json!({
-            "modes": c.pairs,
-            "seconds": { "cartesian": c.seconds[0], "full": c.seconds[1] },
-        });
-    }
-    value
-}
-
-fn text(
-    robot: &Robot,
-    posture: &Posture,
-    report: &CartesianReport,
-    sensitivities: &[Sensitivity],
-    compared: Option<&Compared>,
-) -> String {
-    let model = robot.model();
-    let t = model.topology();
-    let mut out = format!("{} at {}, Cartesian method\n", t.name, pose_text(model, posture.pose()));
+fn text(robot: &Robot, found: &CartesianAnswer) -> String {
+    let report = &found.report;
+    let mut out = format!("{} at {}, Cartesian method\n", found.robot, pose_text(robot.model(), &found.pose.pose()));
     let _ = writeln!(
         out,
         "working mode {}, drives {}, rods {}, virtual joints {}; {} motions of the platform give way",
-        posture.mode().name(t),
-        report.actuators,
-        report.rods,
-        report.virtual_twists,
-        report.freedoms
+        found.working_mode, report.actuators, report.rods, report.virtual_twists, report.freedoms
     );
     modes_text(&mut out, "links rigid, drives alone", &report.rigid_hz, &report.rigid_eigentwists);
     modes_text(&mut out, "drives, joints and links", &report.frequencies_hz, &report.eigentwists);
@@ -204,11 +131,11 @@ fn text(
         matrix_text(&mut out, "K_G, of the load", &report.K_G);
     }
     parts_text(&mut out, &report.parts);
-    if let Some(c) = compared {
+    if let Some(c) = &found.compare {
         compared_text(&mut out, c);
     }
-    if !sensitivities.is_empty() {
-        sensitivity_text(&mut out, sensitivities, report);
+    if let Some(list) = &found.sensitivities {
+        sensitivity_text(&mut out, list, report.frequencies_hz.len());
     }
     out
 }
@@ -252,13 +179,13 @@ fn parts_text(out: &mut String, parts: &[PartShare]) {
     }
 }
 
-fn compared_text(out: &mut String, c: &Compared) {
+fn compared_text(out: &mut String, c: &MethodComparison) {
     let _ = writeln!(
         out,
         "\n{:>4}{:>14}{:>14}{:>12}{:>8}{:>8}",
         "mode", "cartesian Hz", "full Hz", "difference", "MAC", "share"
     );
-    for p in &c.pairs {
+    for p in &c.modes {
         let _ = writeln!(
             out,
             "{:>4}{:>14.4}{:>14.4}{:>11.3} %{:>8.4}{:>8.3}  mode {} of the full method",
@@ -271,17 +198,6 @@ fn compared_text(out: &mut String, c: &Compared) {
             p.full_mode
         );
     }
-    let [own, full] = c.seconds.map(|s| 1e6 * s);
+    let [own, full] = [c.seconds.cartesian, c.seconds.full].map(|s| 1e6 * s);
     let _ = writeln!(out, "time of a posture: Cartesian {own:.1} µs, full {full:.1} µs");
-}
-
-fn sensitivity_text(out: &mut String, list: &[Sensitivity], report: &CartesianReport) {
-    let shown = report.frequencies_hz.len().min(6);
-    let _ = writeln!(out, "\nper cent of each frequency per per cent of a parameter, largest effect first");
-    let heads: String = (1..=shown).map(|k| format!("{:>10}", format!("f{k}"))).collect();
-    let _ = writeln!(out, "{:<16}{:>14}{heads}{:>16}", "", "value", "df1/dp");
-    for s in list {
-        let effects: String = percent(s, report)[..shown].iter().map(|e| format!("{e:>10.4}")).collect();
-        let _ = writeln!(out, "{:<16}{:>14.6e}{effects}{:>16.6e}", s.parameter, s.value, s.slopes[0]);
-    }
 }

@@ -1,8 +1,8 @@
 //! `gough codegen`: a model as source code, or its operations counted.
 
+use crate::ask::one_mode;
 use crate::ask::{Subject, hint};
 use crate::commands::frequencies::Drives;
-use crate::commands::singularities::one_mode;
 use crate::failure::Failure;
 use crate::output::{Files, Output, spares};
 use crate::states::left_out_text;

@@ -1,11 +1,11 @@
 //! `gough idm` and `gough ddm`: efforts from motion, motion from efforts.
 
 use crate::angles::Angles;
+use crate::ask::one_mode;
 use crate::ask::{self, Subject};
 use crate::batch;
 use crate::commands::flexible;
 use crate::commands::motion::components;
-use crate::commands::singularities::one_mode;
 use crate::commands::trajectory::{self, Along};
 use crate::failure::{Failure, error_json};
 use crate::loads;
@@ -698,7 +698,7 @@ fn efforts_text(robot: &Robot, found: &Efforts) -> String {
         let _ = writeln!(out, "null space: {}", list(v));
     }
     if found.condition >= POOR_CONDITION {
-        let names: Vec<&str> = found.near_singularities.iter().map(|n| n.kind).collect();
+        let names: Vec<&str> = found.near_singularities.iter().map(|n| n.kind.word()).collect();
         let near = if names.is_empty() { String::new() } else { format!(", near a singularity: {}", names.join(", ")) };
         let _ = writeln!(out, "condition {:.3e}{near}: errors of the model grow so in the efforts", found.condition);
     }

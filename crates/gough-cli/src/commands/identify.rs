@@ -1,7 +1,6 @@
 //! `gough identify`: dynamic parameters from records.
 
-use crate::ask::{Assigned, Subject, assignments, time};
-use crate::commands::singularities::one_mode;
+use crate::ask::{Assigned, Subject, assignments, one_mode, time};
 use crate::commands::trajectory::effort_label;
 use crate::failure::Failure;
 use crate::output::{Files, Output, spares};
@@ -11,12 +10,10 @@ use clap::Args;
 use gough::Robot;
 use gough::description::Coordinate;
 use gough::dynamics::Sign;
-use gough::identification::{
-    ESSENTIAL, Identification, Limits, PossibleSet, Processing, Record, RecordError, Search, excite, identify, overlay,
-    possible_set,
-};
+use gough::identification::{RecordError, overlay};
 use gough::kinematics::WorkingMode;
-use serde_json::{Value, json};
+use gough::question::{Identification, IdentificationAnswer, Limits, Processing, Record, Search};
+use serde_json::json;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
@@ -125,25 +122,21 @@ fn answer(robot: &Robot, arguments: &Arguments) -> Result<(), Failure> {
     let read = |list: &[PathBuf]| -> Result<Vec<Record>, Failure> {
         list.iter().map(|path| record::read(robot.model(), path, &gains)).collect()
     };
-    let (mut used, mut held) = (read(&arguments.data)?, read(&arguments.validate)?);
-    let split = held.is_empty();
-    if split {
-        (used, held) = used.iter().map(|r| r.split(0.8)).unzip();
-    }
-    let found = identify(robot, &mode, &used, &held, &how).map_err(|why| told(arguments, &why))?;
-    let set = possible_set(robot, &found);
+    let (used, held) = (read(&arguments.data)?, read(&arguments.validate)?);
+    let found = robot.identify(&mode, &used, &held, &how).map_err(|why| told(arguments, why))?;
     let mut files = Files::default();
     if let Some(path) = &arguments.overlay {
-        files.add(path, overlay(robot, &extended(arguments), &set.values).as_bytes())?;
+        files.add(path, overlay(robot, &extended(arguments), &found.possible.values).as_bytes())?;
     }
     if let Some(path) = &arguments.plot {
-        files.add(path, &draw(robot, &mode, &found, path).map_err(|e| Failure::Output(e.to_string()))?)?;
+        files.add(path, &draw(robot, &mode, &found.found, path).map_err(|e| Failure::Output(e.to_string()))?)?;
     }
-    arguments.output.give_with(files, || document(&found, &set, split), || text(&found, &set, split))
+    arguments.output.give_with(files, || json!(found), || text(&found))
 }
 
 /// A fault of the records is a wrong question; what the motion does not show is an answer.
-fn told(arguments: &Arguments, why: &RecordError) -> Failure {
+fn told(arguments: &Arguments, why: gough::Error) -> Failure {
+    let gough::Error::Record(why) = why else { return why.into() };
     let files: Vec<String> = arguments.data.iter().map(|p| p.display().to_string()).collect();
     let message = format!("{}: {why}", files.join(", "));
     match why {
@@ -220,7 +213,7 @@ fn seek(robot: &Robot, arguments: &Arguments) -> Result<(), Failure> {
     }
     let how = Search { period, harmonics: asked.harmonics, trials: asked.trials, seed: asked.seed };
     let found =
-        excite(robot, &mode, &limits(robot, asked)?, &how).map_err(|why| Failure::No("excitation", why.to_string()))?;
+        robot.excite(&mode, &limits(robot, asked)?, &how).map_err(|why| Failure::No("excitation", why.to_string()))?;
     let lasts = asked.time.as_deref().map_or(Ok(period), |t| positive(time(t, "--time")?, "--time"))?;
     if lasts > 1000.0 * period {
         return Err(Failure::Usage("--time is longer than a thousand periods".to_owned()));
@@ -261,14 +254,6 @@ fn seek(robot: &Robot, arguments: &Arguments) -> Result<(), Failure> {
     arguments.output.give_with(files, || json!(found), told)
 }
 
-fn document(found: &Identification, set: &PossibleSet, split: bool) -> Value {
-    let mut document = json!(found);
-    document["held_back"] = json!(if split { "the last fifth of each record" } else { "records of their own" });
-    document["essential_below"] = json!(100.0 * ESSENTIAL);
-    document["possible"] = json!(set);
-    document
-}
-
 /// Six digits, as short as they can be written.
 fn six(x: f64) -> String {
     let digits = format!("{x:.5e}");
@@ -276,7 +261,8 @@ fn six(x: f64) -> String {
     if plain.len() > 12 { digits } else { plain }
 }
 
-fn text(found: &Identification, set: &PossibleSet, split: bool) -> String {
+fn text(answer: &IdentificationAnswer) -> String {
+    let found = &answer.found;
     let mut out = format!("{}: {} equations, condition {:.1}\n\n", found.robot, found.equations, found.condition);
     let _ = writeln!(out, "{:16}{:>14}{:>14}{:>10}{:>14}", "", "estimate", "deviation", "%", "file");
     for e in found.estimates.iter().filter(|e| e.significant) {
@@ -293,7 +279,7 @@ fn text(found: &Identification, set: &PossibleSet, split: bool) -> String {
     }
     let rest: Vec<&str> = found.estimates.iter().filter(|e| !e.significant).map(|e| e.name.as_str()).collect();
     let _ = writeln!(out, "not told from zero: {}", if rest.is_empty() { "none".to_owned() } else { rest.join(", ") });
-    let held = if split { "last fifth, held back" } else { "held back" };
+    let held = if answer.held_back.starts_with("the last") { "last fifth, held back" } else { "held back" };
     let _ = writeln!(out, "\n{:10}{:>14}{:>14}{:>24}{:>16}", "", "rms effort", "residual", held, "with the file");
     for f in &found.fit {
         let held = f.held_back.unwrap_or(0.0);
@@ -306,7 +292,7 @@ fn text(found: &Identification, set: &PossibleSet, split: bool) -> String {
     let _ = writeln!(
         out,
         "\nbodies that can exist meet the groups within {:.2} standard deviations; --overlay writes them",
-        set.price
+        answer.possible.price
     );
     out
 }

@@ -165,7 +165,7 @@ pub fn check_open(t: &Topology, given: &[(CoordId, f64)]) -> Result<(), Failure>
 pub fn in_mode(robot: &Robot, e: SolveError) -> Failure {
     let several = robot.mode().name(robot.model().topology()) != "single";
     let depends = matches!(e, SolveError::OutOfReach { .. } | SolveError::OutOfRange { .. });
-    if several && depends { Failure::InMode(e) } else { Failure::Solve(e) }
+    if several && depends { Failure::InMode(e) } else { e.into() }
 }
 
 fn joints_json(t: &Topology) -> (Value, Value) {

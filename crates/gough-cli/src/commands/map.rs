@@ -1,10 +1,9 @@
 //! `gough map`.
 
 use crate::angles::Angles;
-use crate::ask::{Subject, assignments};
+use crate::ask::{Subject, assignments, one_mode};
 use crate::commands::cartesian;
 use crate::commands::frequencies::Drives;
-use crate::commands::singularities::one_mode;
 use crate::encode::csv_cell;
 use crate::failure::Failure;
 use crate::interrupt;
@@ -13,14 +12,11 @@ use crate::plot::{self, Axis, Chart, Field, Picture, Scale, Series, Style};
 use crate::region;
 use crate::states::left_out_text;
 use clap::{Args, ValueEnum};
-use gough::Robot;
-use gough::analysis::map::{Map, QUANTITIES, Quantity, drive_stiffness, frequency_number, map};
-use gough::analysis::{FrequencyOf, PlatformOf, PlatformValue, Region};
-use gough::description::{Concern, LeftOut};
-use gough::elastodynamics::Vibration;
-use gough::elastodynamics::cartesian::{Cartesian, Choices};
-use gough::kinematics::WorkingMode;
-use serde_json::{Value, json};
+use gough::analysis::map::frequency_number;
+use gough::analysis::{PlatformValue, Region};
+use gough::question::{MapAnswer, MapQuestion, ReachNotes, RefusedNodes};
+use gough::{Robot, Wrench};
+use serde_json::json;
 use std::fmt::Write as _;
 use std::io::IsTerminal as _;
 use std::path::{Path, PathBuf};
@@ -107,77 +103,54 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
 }
 
 fn answer_for(robot: &Robot, arguments: &Arguments) -> Result<(), Failure> {
-    let mode = one_mode(robot, arguments.mode.as_deref())?;
     let region = region::region(robot, &arguments.region, arguments.pose.as_deref())?;
-    check_options(arguments)?;
-    if arguments.stiffness.is_some_and(|k| !(k > 0.0 && k.is_finite())) {
-        return Err(Failure::Usage("--stiffness: give a positive number".to_owned()));
-    }
-    let stiffness = drive_stiffness(robot.model(), arguments.stiffness);
-    let wrench = arguments.wrench.as_deref().map(|w| wrench(robot, w)).transpose()?;
-    let mut quantity =
-        Quantity::named(&arguments.quantity, stiffness, wrench).map_err(|e| Failure::Usage(e.to_string()))?;
-    if arguments.cartesian.method == cartesian::Method::Cartesian
-        && let Quantity::Frequency(of) = quantity
-    {
-        quantity = Quantity::Platform(PlatformOf {
-            value: PlatformValue::Frequency(of.number),
-            choices: Choices::of(robot.model()),
-        });
-    }
-    if let Some(option) = arguments.cartesian.idle().filter(|_| !matches!(quantity, Quantity::Platform(_))) {
-        return Err(Failure::Usage(format!("{option} is for --method cartesian; give that too, or leave it out")));
-    }
-    if let Quantity::Platform(of) = &mut quantity {
-        of.choices = arguments.cartesian.choices(robot, arguments.actuators.unwrap_or(Drives::Elastic).of());
-        let c = Cartesian::new(robot.model(), robot.home(), of.choices)?;
-        let most = c.data().B.cols;
-        if matches!(of.value, PlatformValue::Frequency(n) if n > most) {
-            let name = &arguments.quantity;
-            return Err(Failure::Usage(format!("--quantity {name}: the Cartesian method gives {most} frequencies")));
-        }
-    }
-    if let Quantity::Frequency(of) = &mut quantity {
-        *of = FrequencyOf {
-            actuators: arguments.actuators.unwrap_or(Drives::Elastic).of(),
-            followed: follows(&region, arguments),
-            ..*of
-        };
-        let v = Vibration::new(robot.model(), robot.home(), of.actuators)?;
-        if of.number > v.modes() {
-            let most = v.modes();
-            return Err(Failure::Usage(format!("--quantity f{}: the robot has {most} natural frequencies", of.number)));
-        }
-    } else if arguments.follow || arguments.by_order {
-        let why = "--follow and --by-order are for natural frequencies: take --quantity f1, or leave them out";
-        return Err(Failure::Usage(why.to_owned()));
-    }
+    let asked = asked(robot, &region, arguments)?;
     if arguments.plot.is_some() && region.spans().len() > 2 {
         return Err(Failure::Usage("--plot shows one or two coordinates; take --csv or --json for three".to_owned()));
     }
-    let found = with_progress(robot.model(), &mode, &region, &quantity);
+    let found = with_progress(&asked, region.len())?;
     let mut files = Files::default();
-    let rows = arguments.csv.as_ref().map(|path| table(robot, &region, arguments, &found, path)).transpose()?;
+    let rows = arguments.csv.as_ref().map(|path| table(&region, &found, path)).transpose()?;
     if let Some(path) = &arguments.plot {
-        let picture = draw(robot, &mode, &region, arguments, &found, path);
+        let picture = draw(robot, &region, arguments, &found, path);
         files.add(path, &picture.map_err(|e| Failure::Usage(e.to_string()))?)?;
     }
-    arguments.output.give_with(
-        files,
-        || answer(robot, &mode, &region, arguments, &found),
-        || text(robot, &mode, &region, arguments, &found),
-    )?;
+    arguments.output.give_with(files, || json!(found), || text(robot, &region, arguments, &found))?;
     rows.map_or(Ok(()), Pieces::finish)?;
     if !found.complete {
         eprintln!("interrupted: what was done has been kept");
         return Err(Failure::Silent(interrupt::status()));
     }
-    let refused: usize = found.refused.iter().map(|r| r.1).sum();
-    if refused == found.values.len() {
+    if found.refused.iter().map(|r| r.count).sum::<usize>() == found.values.len() {
         eprintln!("no: no node of the region has an answer in this working mode");
         return Err(Failure::Silent(1));
     }
     Ok(())
+}
+
+/// The question that the options ask.
+fn asked<'r>(robot: &'r Robot, region: &Region, arguments: &Arguments) -> Result<MapQuestion<'r>, Failure> {
+    check_options(arguments)?;
+    let choices = arguments.cartesian.choices(robot, arguments.actuators.unwrap_or(Drives::Elastic).of());
+    let mut asked = robot.map(&arguments.quantity).in_region(region);
+    asked = asked.mode(&one_mode(robot, arguments.mode.as_deref())?);
+    asked = asked.actuators(choices.actuators).rods(choices.rods).virtual_twists(choices.virtual_twists);
+    if arguments.cartesian.method == cartesian::Method::Cartesian {
+        asked = asked.cartesian();
+    }
+    if let Some(k) = arguments.stiffness {
+        if !(k > 0.0 && k.is_finite()) {
+            return Err(Failure::Usage("--stiffness: give a positive number".to_owned()));
+        }
+        asked = asked.stiffness(k);
+    }
+    if let Some(text) = &arguments.wrench {
+        asked = asked.wrench(wrench(robot, text)?);
+    }
+    if arguments.follow || arguments.by_order {
+        asked = asked.followed(arguments.follow);
+    }
+    Ok(asked)
 }
 
 /// Options that this quantity would ignore are refused.
@@ -195,70 +168,56 @@ fn check_options(arguments: &Arguments) -> Result<(), Failure> {
             return Err(Failure::Usage(format!("{option} goes with --quantity {with}; leave it out of {quantity}")));
         }
     }
+    if (arguments.follow || arguments.by_order) && !frequency {
+        let why = "--follow and --by-order are for natural frequencies: take --quantity f1, or leave them out";
+        return Err(Failure::Usage(why.to_owned()));
+    }
+    if let Some(option) = arguments.cartesian.idle().filter(|_| PlatformValue::named(quantity).is_none()) {
+        return Err(Failure::Usage(format!("{option} is for --method cartesian; give that too, or leave it out")));
+    }
     Ok(())
 }
 
-/// Whether a mode is followed by its shape. Over an area that has no unique outcome: around a pose with a double frequency
-/// two modes change places.
-fn follows(region: &Region, arguments: &Arguments) -> bool {
-    arguments.follow || (region.spans().len() == 1 && !arguments.by_order)
-}
-
 /// `fx=10,mz=1` in the platform's independent components.
-fn wrench(robot: &Robot, text: &str) -> Result<Vec<f64>, Failure> {
+fn wrench(robot: &Robot, text: &str) -> Result<Wrench<f64>, Failure> {
     let independent = &robot.model().topology().platform.independent;
     let names = ["fx", "fy", "fz", "mx", "my", "mz"];
-    let mut w: Vec<Option<f64>> = vec![None; independent.len()];
+    let mut w: [Option<f64>; 6] = [None; 6];
     for assigned in assignments(text, "--wrench")? {
         let name = assigned.name.as_str();
-        let place = names.iter().position(|n| *n == name).and_then(|k| independent.iter().position(|c| c.index() == k));
-        let Some(place) = place else {
+        let component = independent.iter().find(|c| names[c.index()] == name);
+        let Some(c) = component else {
             let has: Vec<&str> = independent.iter().map(|c| names[c.index()]).collect();
             return Err(Failure::Usage(format!(
                 "--wrench: no component `{name}`; the platform has {}",
                 has.join(", ")
             )));
         };
-        let (powers, what) =
-            if independent[place].is_angle() { ([2, 1, -2], "a moment") } else { ([1, 1, -2], "a force") };
+        let (powers, what) = if c.is_angle() { ([2, 1, -2], "a moment") } else { ([1, 1, -2], "a force") };
         assigned.must_have(powers, what).map_err(|m| Failure::Usage(format!("--wrench: {m}")))?;
-        if w[place].replace(assigned.value).is_some() {
+        if w[c.index()].replace(assigned.value).is_some() {
             return Err(Failure::Usage(format!("--wrench: {name} is given twice")));
         }
     }
-    Ok(w.into_iter().map(|x| x.unwrap_or(0.0)).collect())
+    Ok(Wrench::from_array(w.map(Option::unwrap_or_default)))
 }
 
 /// The map, with a progress bar on a terminal, ended early by Ctrl-C.
-fn with_progress(model: &gough::model::Model<f64>, mode: &WorkingMode, region: &Region, quantity: &Quantity) -> Map {
+fn with_progress(asked: &MapQuestion<'_>, nodes: usize) -> Result<MapAnswer, Failure> {
     interrupt::look();
     let bar = if std::io::stderr().is_terminal() {
         let style = indicatif::ProgressStyle::with_template("{bar:40} {percent:>3} % {pos}/{len} poses, {eta} left");
-        let bar = indicatif::ProgressBar::new(region.len() as u64);
+        let bar = indicatif::ProgressBar::new(nodes as u64);
         style.map_or(bar.clone(), |s| bar.with_style(s))
     } else {
         indicatif::ProgressBar::hidden()
     };
-    let found = map(model, mode, region, quantity, &|done| {
+    let found = asked.answer_while(&|done| {
         bar.set_position(done as u64);
         !interrupt::asked()
     });
     bar.finish_and_clear();
-    found
-}
-
-/// The unit of a quantity; that of efforts depends on what the drives move.
-fn unit(robot: &Robot, name: &str) -> &'static str {
-    let t = robot.model().topology();
-    let slides = t.active.iter().filter(|c| t.coords[**c].slides).count();
-    match name {
-        "effort" if slides == t.active.len() => "N",
-        "effort" if slides == 0 => "N*m",
-        "amplification" if slides == t.active.len() => "N/N",
-        "amplification" if slides == 0 => "N*m/N",
-        name if frequency_number(name).is_some() => "Hz",
-        _ => QUANTITIES.iter().find(|q| q.0 == name).map_or("", |q| q.1),
-    }
+    Ok(found?)
 }
 
 fn names(robot: &Robot, region: &Region) -> Vec<String> {
@@ -266,11 +225,11 @@ fn names(robot: &Robot, region: &Region) -> Vec<String> {
 }
 
 /// The values row by row, in a file that is there once it is finished.
-fn table(robot: &Robot, region: &Region, arguments: &Arguments, found: &Map, path: &Path) -> Result<Pieces, Failure> {
+fn table(region: &Region, found: &MapAnswer, path: &Path) -> Result<Pieces, Failure> {
     let to = Output { json: false, output: Some(path.to_path_buf()) };
     let mut pieces = to.pieces()?;
-    let heads: Vec<&str> = region.spans().iter().map(|s| region::name(robot, s.coordinate)).collect();
-    pieces.write(&format!("{},{}\n", heads.join(","), csv_cell(&arguments.quantity)))?;
+    let heads: Vec<&str> = found.axes.iter().map(|a| a.name).collect();
+    pieces.write(&format!("{},{}\n", heads.join(","), csv_cell(&found.quantity)))?;
     let mut line = String::new();
     for (node, value) in found.values.iter().enumerate() {
         line.clear();
@@ -286,63 +245,8 @@ fn table(robot: &Robot, region: &Region, arguments: &Arguments, found: &Map, pat
     Ok(pieces)
 }
 
-/// Values nested by coordinate, the first one outermost.
-fn nested(region: &Region, values: &[Option<f64>], fixed: &mut Vec<usize>) -> Value {
-    let k = fixed.len();
-    if k == region.spans().len() {
-        let node = fixed.iter().zip(region.spans()).rev().fold(0, |n, (i, s)| n * s.count + i);
-        return json!(values[node]);
-    }
-    let list = (0..region.spans()[k].count).map(|i| {
-        fixed.push(i);
-        let inner = nested(region, values, fixed);
-        fixed.pop();
-        inner
-    });
-    Value::Array(list.collect())
-}
-
-fn answer(robot: &Robot, mode: &WorkingMode, region: &Region, arguments: &Arguments, found: &Map) -> Value {
-    let t = robot.model().topology();
-    let axes: Vec<Value> = region
-        .spans()
-        .iter()
-        .map(|s| json!({ "name": region::name(robot, s.coordinate), "values": s.values() }))
-        .collect();
-    let mut value = json!({
-        "robot": t.name,
-        "quantity": arguments.quantity,
-        "unit": unit(robot, &arguments.quantity),
-        "working_mode": mode.name(t),
-        "length_scale": robot.model().length(),
-        "axes": axes,
-        "values": nested(region, &found.values, &mut Vec::new()),
-        "refused": found.refused.iter().map(|(kind, n)| json!({ "kind": kind, "count": n })).collect::<Vec<_>>(),
-        "complete": found.complete,
-        "left_out": left_out(robot, arguments),
-    });
-    if let Some(notes) = &found.frequencies {
-        let lowest = notes.lowest.map(|(hz, node)| json!({ "frequency_hz": hz, "at": region.point(node) }));
-        value["followed"] = json!(follows(region, arguments));
-        value["lowest"] = json!(lowest);
-        value["uncertain"] = json!(notes.uncertain);
-    }
-    if let Some(size) = found.reachable {
-        value["reachable"] = json!(size);
-        value["aspects"] = json!(found.aspects);
-    }
-    value
-}
-
-/// What natural frequencies leave out; other quantities are geometry.
-fn left_out(robot: &Robot, arguments: &Arguments) -> Vec<LeftOut> {
-    let frequency = frequency_number(&arguments.quantity).is_some();
-    if frequency { robot.model().description().left_out(Concern::Vibration) } else { Vec::new() }
-}
-
-fn text(robot: &Robot, mode: &WorkingMode, region: &Region, arguments: &Arguments, found: &Map) -> String {
-    let t = robot.model().topology();
-    let mut out = format!("{} of {} in working mode {}", arguments.quantity, t.name, mode.name(t));
+fn text(robot: &Robot, region: &Region, arguments: &Arguments, found: &MapAnswer) -> String {
+    let mut out = format!("{} of {} in working mode {}", found.quantity, found.robot, found.working_mode);
     let fixed = region::fixed_text(robot, region);
     let _ = writeln!(out, "{}{fixed}", if fixed.is_empty() { "" } else { ", " });
     let answered: Vec<(usize, f64)> = found.values.iter().enumerate().filter_map(|(i, v)| Some((i, (*v)?))).collect();
@@ -356,21 +260,20 @@ fn text(robot: &Robot, mode: &WorkingMode, region: &Region, arguments: &Argument
         })
         .collect();
     let _ = writeln!(out, "{}: {} of {} nodes answered", spans.join(", "), answered.len(), region.len());
-    for (kind, count) in &found.refused {
+    for RefusedNodes { kind, count, .. } in &found.refused {
         let _ = writeln!(out, "  {count} refused: {kind}");
     }
-    let unit = unit(robot, &arguments.quantity);
-    let at = |node: usize| {
-        let point = region.point(node);
-        let parts = region.spans().iter().zip(&point);
+    let unit = found.unit;
+    let at = |point: &[f64]| {
+        let parts = region.spans().iter().zip(point);
         parts
             .map(|(s, x)| format!("{} = {:.6}", region::name(robot, s.coordinate), region::shown(s.coordinate, *x)))
             .collect::<Vec<_>>()
             .join(", ")
     };
     if let Some(notes) = &found.frequencies {
-        if let Some((hz, node)) = notes.lowest {
-            let _ = writeln!(out, "lowest of all modes {hz:.6} Hz  at {}", at(node));
+        if let Some(lowest) = &notes.lowest {
+            let _ = writeln!(out, "lowest of all modes {:.6} Hz  at {}", lowest.frequency_hz, at(&lowest.at));
         }
         if notes.uncertain > 0 {
             let _ = writeln!(
@@ -380,17 +283,17 @@ fn text(robot: &Robot, mode: &WorkingMode, region: &Region, arguments: &Argument
             );
         }
     }
-    if let Some(size) = found.reachable {
+    if let Some(ReachNotes { reachable: size, aspects, .. }) = &found.reach {
         let what = ["length", "area", "volume"][region.spans().len() - 1];
         let _ = writeln!(out, "reachable {what}  {size:.6}");
-        let n = found.aspects.len();
-        let largest = found.aspects.first().copied().unwrap_or(0.0);
+        let n = aspects.len();
+        let largest = aspects.first().copied().unwrap_or(0.0);
         let _ = writeln!(out, "largest aspect  {largest:.6} ({n} aspect{})", if n == 1 { "" } else { "s" });
     } else {
         let best = |sign: f64| answered.iter().copied().max_by(|a, b| (sign * a.1).total_cmp(&(sign * b.1)));
         for (name, extreme) in [("lowest", best(-1.0)), ("highest", best(1.0))] {
             if let Some((node, value)) = extreme {
-                let _ = writeln!(out, "{name:<8} {value:>14.6e} {unit}  at {}", at(node));
+                let _ = writeln!(out, "{name:<8} {value:>14.6e} {unit}  at {}", at(&region.point(node)));
             }
         }
         if answered.is_empty() && found.refused.is_empty() {
@@ -400,7 +303,7 @@ fn text(robot: &Robot, mode: &WorkingMode, region: &Region, arguments: &Argument
             let _ = writeln!(out, "{:<8} {mean:>14.6e} {unit}", "mean");
         }
     }
-    out += &left_out_text(&left_out(robot, arguments));
+    out += &left_out_text(&found.left_out);
     if arguments.plot.is_none() && arguments.csv.is_none() {
         out.push_str("--plot FILE.svg draws it; --csv FILE and --json give the values\n");
     }
@@ -409,20 +312,18 @@ fn text(robot: &Robot, mode: &WorkingMode, region: &Region, arguments: &Argument
 
 fn draw(
     robot: &Robot,
-    mode: &WorkingMode,
     region: &Region,
     arguments: &Arguments,
-    found: &Map,
+    found: &MapAnswer,
     path: &Path,
 ) -> Result<Vec<u8>, plot::PlotError> {
-    let t = robot.model().topology();
-    let title = format!("{} of {} in working mode {}", arguments.quantity, t.name, mode.name(t));
+    let title = format!("{} of {} in working mode {}", found.quantity, found.robot, found.working_mode);
     let fixed = region::fixed_text(robot, region);
     let mut notes: Vec<String> = if fixed.is_empty() { Vec::new() } else { vec![fixed] };
     if !found.complete {
         notes.push("interrupted: grey parts were not computed".to_owned());
     }
-    let unit = unit(robot, &arguments.quantity);
+    let unit = found.unit;
     let labels = names(robot, region);
     let [a, b] = match region.spans() {
         [a] => {
@@ -446,9 +347,10 @@ fn draw(
     };
     let scale = match arguments.quantity.as_str() {
         "aspect" => {
-            let shown = region::large(&found.aspects);
-            let mut labels: Vec<String> = (0..shown).map(|i| format!("{}: {:.4}", i + 1, found.aspects[i])).collect();
-            if found.aspects.len() > shown {
+            let aspects = found.reach.as_ref().map_or(&[][..], |r| &r.aspects);
+            let shown = region::large(aspects);
+            let mut labels: Vec<String> = (0..shown).map(|i| format!("{}: {:.4}", i + 1, aspects[i])).collect();
+            if aspects.len() > shown {
                 labels.push("smaller".to_owned());
             }
             Scale::Category(labels)

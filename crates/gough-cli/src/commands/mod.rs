@@ -11,6 +11,7 @@ pub mod identify;
 pub mod kinematics;
 pub mod map;
 pub mod motion;
+pub mod motion_table;
 pub mod parameters;
 pub mod passive_plan;
 pub mod plan;

@@ -60,7 +60,10 @@ pub fn answer(
     let states = postures.into_iter().map(|p| {
         let mode = p.mode().clone();
         state(robot, p, asked).map_err(|why| match why {
-            Failure::Solve(e) => Failure::Solve(named(&mode, e)),
+            Failure::Asked(e) => match *e {
+                gough::Error::Solve(e) => named(&mode, e).into(),
+                other => other.into(),
+            },
             other => other,
         })
     });

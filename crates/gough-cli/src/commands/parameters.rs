@@ -1,8 +1,8 @@
 //! `gough parameters`: which dynamic parameters efforts depend on, and in which groups.
 
+use crate::ask::one_mode;
 use crate::ask::{self, Subject};
 use crate::commands::motion::components;
-use crate::commands::singularities::one_mode;
 use crate::failure::Failure;
 use crate::output::Output;
 use crate::states::component_names;

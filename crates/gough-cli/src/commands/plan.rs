@@ -1,11 +1,12 @@
 //! `gough plan`: a motion from pose to pose: by a law, as fast as the drives allow, or through singularities.
 
-use crate::ask::{Subject, time};
+use crate::ask::{Subject, one_mode, time};
 use crate::commands::motion::components;
+use crate::commands::motion_table::motion_heads;
 use crate::commands::passive_plan;
-use crate::commands::simulate::{columns, motion_heads, pose};
-use crate::commands::singularities::{one_mode, picture};
-use crate::commands::trajectory::{crossing_text, draw, profile_json, profile_text};
+use crate::commands::simulate::pose;
+use crate::commands::singularities::picture;
+use crate::commands::trajectory::{along_text, crossing_text, draw};
 use crate::encode::csv_cell;
 use crate::failure::Failure;
 use crate::interrupt;
@@ -13,19 +14,15 @@ use crate::output::{Files, Output, Pieces, spares};
 use crate::plot::{self, Chart, Series, Style};
 use crate::states::{component_names, pose_text};
 use clap::{Args, ValueEnum};
-use gough::Robot;
-use gough::analysis::loci::trace_loci;
 use gough::analysis::{Region, Span};
-use gough::crossing::{
-    Beside, Crossing, CrossingPlan, CrossingTask, Inspection, Objective, PlanError, Wish, crossings, fastest, inspect,
-    inspect_all, plan_crossing, refined,
-};
+use gough::crossing::inspect;
 use gough::description::Coordinate;
 use gough::kinematics::platform::coordinates;
-use gough::kinematics::{WorkingMode, inverse};
-use gough::spatial::{Pose, Wrench};
-use gough::trajectory::{Look, Polynomial, Row, TimeLaw, Trajectory, TrajectoryError, by_joints};
-use serde_json::{Value, json};
+use gough::question::words::pose_columns;
+use gough::question::{Beside, Crossing, Objective, Plan, PlanAnswer, Refinement, Row, Wish};
+use gough::trajectory::{Look, TrajectoryError};
+use gough::{Pose, Robot, TimeLaw, WorkingMode};
+use serde_json::json;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
@@ -164,24 +161,9 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     answer(&robot, arguments).map_err(|why| why.of(&robot.model().topology().name))
 }
 
-/// A plan that was made.
-struct Made {
-    mode: WorkingMode,
-    trajectory: Trajectory,
-    found: Inspection,
-    /// Of a motion through singularities: the plan, and efforts beside each crossing, with and without the condition.
-    crossing: Option<(CrossingPlan, Vec<[Vec<Beside>; 2]>)>,
-}
-
 fn answer(robot: &Robot, arguments: &Arguments) -> Result<(), Failure> {
     let mode = one_mode(robot, arguments.mode.as_deref())?;
     let model = robot.model();
-    if let Some(c) = model.topology().plan.given.first() {
-        let joint = &model.topology().coords[*c].name;
-        return Err(Failure::Usage(format!(
-            "the pose leaves joints open (q{joint}); motions of such robots are not planned"
-        )));
-    }
     let from = arguments.from.as_deref().map_or(Ok(*robot.home().pose()), |p| pose(model, p, "--from"))?;
     let to = pose(model, &arguments.to, "--to")?;
     let step = arguments.step.as_deref().map(|s| time(s, "--step")).transpose()?;
@@ -190,44 +172,20 @@ fn answer(robot: &Robot, arguments: &Arguments) -> Result<(), Failure> {
         let table = arguments.csv.as_deref().map(|file| (file, step));
         return passive_plan::answer(robot, &ends, duration(arguments)?, table, &arguments.output);
     }
-    let (trajectory, plan) = if arguments.cross {
-        let plan = cross(robot, &mode, from, to, arguments)?;
-        (plan.trajectory.clone(), Some(plan))
-    } else {
-        (plain(robot, &mode, from, to, arguments)?, None)
-    };
-    let usage = |e: TrajectoryError| Failure::Usage(e.to_string());
-    let found = inspect_all(model, &mode, &trajectory, &Look::default()).map_err(usage)?;
-    if plan.is_none() {
-        if let Some(c) = found.crossings.iter().find(|c| !c.bounded) {
-            return Err(PlanError::InTheWay(Box::new(c.clone())).into());
-        }
-        if let Some(refusal) = found.profile.refusals.first() {
-            return Err(PlanError::Blocked { t: refusal.from, why: refusal.why.clone() }.into());
-        }
-    }
-    let beside = |plan: &CrossingPlan| {
-        let without = crossings(model, &mode, &plan.contrast, Wrench::zero()).unwrap_or_default();
-        let pair = |(c, w): (&Crossing, &Crossing)| {
-            [refined(model, &mode, &plan.trajectory, c), refined(model, &mode, &plan.contrast, w)]
-        };
-        plan.crossings.iter().zip(&without).map(pair).collect()
-    };
-    let crossing = plan.map(|plan| (plan.clone(), beside(&plan)));
-    let made = Made { mode, trajectory, found, crossing };
+    let made = with_progress(&asked(robot, &mode, &from, &to, arguments)?)?;
     if let Some(file) = &arguments.csv {
-        write_table(robot, &made, step, file)?;
+        write_table(robot, &mode, &made, step, file)?;
     }
     let mut files = Files::default();
     if let Some(file) = &arguments.plot {
         let drawn = match arguments.show {
-            Show::Efforts => draw(robot, &made.mode, &made.found, file),
+            Show::Efforts => draw(robot, &made.along, file),
             Show::Motion => draw_motion(robot, &made, file),
-            Show::Path => plot::draw(&path_picture(robot, &made)?, file),
+            Show::Path => plot::draw(&path_picture(robot, &mode, &made)?, file),
         };
         files.add(file, &drawn.map_err(|e| Failure::Usage(e.to_string()))?)?;
     }
-    arguments.output.give_with(files, || document(robot, &made), || text(robot, &made))
+    arguments.output.give_with(files, || json!(made), || text(robot, &made))
 }
 
 /// How long the motion takes; a second where the shortest time is searched.
@@ -239,73 +197,56 @@ fn duration(arguments: &Arguments) -> Result<f64, Failure> {
     Err(Failure::Usage(format!("--time is {duration} s; a motion takes a time that is positive and finite")))
 }
 
-/// By a law, and as fast as may be.
-fn plain(
-    robot: &Robot,
+/// The question that the options ask.
+fn asked<'r>(
+    robot: &'r Robot,
     mode: &WorkingMode,
-    from: Pose<f64>,
-    to: Pose<f64>,
+    from: &Pose<f64>,
+    to: &Pose<f64>,
     arguments: &Arguments,
-) -> Result<Trajectory, Failure> {
-    let model = robot.model();
+) -> Result<Plan<'r>, Failure> {
     let duration = duration(arguments)?;
-    let start = inverse(model, &from, mode)?;
-    inverse(model, &to, mode)?;
-    let law = arguments.law.law();
-    let mut stops = vec![(0.0, from)];
+    let mut asked = robot.plan(to).from(from).mode(mode).time(duration).law(arguments.law.law());
     for text in &arguments.via {
         let (place, at) = text.rsplit_once('@').ok_or_else(|| {
             Failure::Usage(format!("--via: `{text}` has no time; write a pose and its time, x=0.1,y=0.3@0.5"))
         })?;
-        stops.push((time(at, "--via")?, pose(model, place, "--via")?));
+        asked = asked.via(&pose(robot.model(), place, "--via")?, time(at, "--via")?);
     }
-    stops.push((duration, to));
-    let motion = match (arguments.space, law) {
-        (Space::Joints, _) => by_joints(model, &start, &to, law, duration),
-        (Space::Platform, TimeLaw::Poly5) if stops.len() > 2 => Trajectory::passing(model, mode, &stops),
-        (Space::Platform, _) => Trajectory::stopping(law, &stops),
-    };
-    let motion = motion.map_err(|e| match e {
-        TrajectoryError::Posture { why, .. } => Failure::Solve(why),
-        TrajectoryError::TimesDoNotRise { .. } => {
-            Failure::Usage("times of --via must rise, and lie between 0 and --time".to_owned())
-        }
-        other => Failure::Usage(other.to_string()),
-    })?;
-    Ok(if arguments.fastest { fastest(model, mode, &motion)? } else { motion })
-}
-
-/// Through singularities.
-fn cross(
-    robot: &Robot,
-    mode: &WorkingMode,
-    from: Pose<f64>,
-    to: Pose<f64>,
-    arguments: &Arguments,
-) -> Result<CrossingPlan, Failure> {
-    let duration = duration(arguments)?;
+    if arguments.space == Space::Joints {
+        asked = asked.in_joints();
+    }
+    if arguments.fastest {
+        asked = asked.fastest();
+    }
+    if arguments.cross {
+        asked = asked.cross(wishes(robot, duration, arguments)?).seed(arguments.seed);
+    }
     let objective = arguments.optimise.map(|wanted| match wanted {
         Wanted::Peak => Objective::Peak,
         Wanted::Energy => Objective::Energy,
         Wanted::Time => Objective::Time,
     });
-    let task = CrossingTask {
-        from,
-        to,
-        duration,
-        wishes: wishes(robot, duration, arguments)?,
-        objective,
-        seed: arguments.seed,
-    };
+    Ok(if let Some(objective) = objective { asked.optimise(objective) } else { asked })
+}
+
+/// The plan, with a count of what was looked at on a terminal, ended early by Ctrl-C.
+fn with_progress(asked: &Plan<'_>) -> Result<PlanAnswer, Failure> {
     interrupt::look();
     let bar = crate::commands::simulate::progress_bar();
-    let plan = plan_crossing(robot.model(), mode, &task, &mut |looked, best| {
+    let plan = asked.answer_while(&mut |looked, best| {
         bar.set_position(looked as u64);
         bar.set_message(best.map_or_else(String::new, |b| format!("best {b:.6}")));
         !interrupt::asked()
     });
     bar.finish_and_clear();
-    Ok(plan?)
+    plan.map_err(|e| match e {
+        gough::Error::Trajectory(TrajectoryError::Posture { why, .. }) => why.into(),
+        gough::Error::Trajectory(TrajectoryError::TimesDoNotRise { .. }) => {
+            Failure::Usage("times of --via must rise, and lie between 0 and --time".to_owned())
+        }
+        other => other.into(),
+    })
 }
 
 /// What is wished of the crossings, one after the other.
@@ -343,74 +284,50 @@ fn wishes(robot: &Robot, duration: f64, arguments: &Arguments) -> Result<Vec<Wis
     (0..count).map(one).collect()
 }
 
-/// Polynomials of the platform's own coordinates.
-fn polynomials(robot: &Robot, made: &Made) -> Vec<(&'static str, Polynomial)> {
-    let own = columns(robot.model(), robot.home().pose());
-    made.trajectory.polynomials().into_iter().filter(|(name, _)| own.iter().any(|(n, _)| n == name)).collect()
-}
-
-fn coefficients(robot: &Robot, made: &Made) -> Value {
-    polynomials(robot, made)
-        .into_iter()
-        .map(|(name, p)| (name.to_owned(), json!(p.coefficients)))
-        .collect::<serde_json::Map<_, _>>()
-        .into()
-}
-
-fn document(robot: &Robot, made: &Made) -> Value {
-    let mut document = profile_json(robot, &made.mode, &made.found);
-    let [start, end] = made.trajectory.span();
-    document["span"] = json!([start, end]);
-    document["coefficients"] = coefficients(robot, made);
-    if let Some((plan, beside)) = &made.crossing {
-        let pair = |[planned, without]: &[Vec<Beside>; 2]| json!({ "planned": planned, "without_condition": without });
-        document["refinement"] = beside.iter().map(pair).collect();
-        document["moved_onto_singularity"] = json!(plan.moved);
-        document["score"] = json!(plan.score);
-        document["motions_looked_at"] = json!(plan.looked_at);
-    }
-    document
-}
-
-fn text(robot: &Robot, made: &Made) -> String {
+fn text(robot: &Robot, made: &PlanAnswer) -> String {
     let model = robot.model();
-    let [start, end] = made.trajectory.span();
-    let t = model.topology();
-    let mut out = format!("{} from t = {start} s to {end:.9} s, working mode {}\n", t.name, made.mode.name(t));
+    let ([start, end], along) = (made.span, &made.along);
+    let mut out = format!("{} from t = {start} s to {end:.9} s, working mode {}\n", along.robot, along.working_mode);
     for (name, at) in [("from", start), ("to", end)] {
         let _ = writeln!(out, "{name:<5} {}", pose_text(model, &made.trajectory.at(at).pose));
     }
     out.push('\n');
-    if let Some((plan, beside)) = &made.crossing {
-        let _ = writeln!(out, "{} motions were looked at", plan.looked_at);
-        for (i, by) in plan.moved.iter().enumerate().filter(|(_, by)| **by > 1e-12) {
+    if let Some(crossing) = &made.crossing {
+        let _ = writeln!(out, "{} motions were looked at", crossing.motions_looked_at);
+        for (i, by) in crossing.moved_onto_singularity.iter().enumerate().filter(|(_, by)| **by > 1e-12) {
             let _ = writeln!(out, "pose {} to cross at was moved by {by:.3e} m onto the singularity", i + 1);
         }
-        for (c, pair) in plan.crossings.iter().zip(beside) {
+        for (c, pair) in along.crossings.iter().zip(&crossing.refinement) {
             out += &crossing_text(robot, c);
             out += &refinement_text(pair);
         }
-        for (name, p) in polynomials(robot, made) {
-            let terms: Vec<String> = p.coefficients.iter().map(|c| format!("{c:.9}")).collect();
+        for (name, list) in &made.coefficients {
+            let terms: Vec<String> = list.iter().map(|c| format!("{c:.9}")).collect();
             let _ = writeln!(out, "{name}(t): {}", terms.join(", "));
         }
         out.push('\n');
     }
-    out + &profile_text(robot, &Inspection { crossings: Vec::new(), profile: made.found.profile.clone() })
+    out + &along_text(robot, along, made.crossing.is_none())
 }
 
 /// Efforts beside a crossing under refinement of the step.
-fn refinement_text([planned, without]: &[Vec<Beside>; 2]) -> String {
+fn refinement_text(pair: &Refinement) -> String {
     let list = |b: &Beside| b.peaks.iter().map(|x| format!("{x:.4}")).collect::<Vec<_>>().join(" ");
     let mut out = "  largest efforts beside it, step by step, and without the condition\n".to_owned();
-    for (a, b) in planned.iter().zip(without) {
+    for (a, b) in pair.planned.iter().zip(&pair.without_condition) {
         let _ = writeln!(out, "  {:>7.0e} s  {}  |  {}", a.step, list(a), list(b));
     }
     out
 }
 
 /// Motion and efforts row by row, as they are found.
-fn write_table(robot: &Robot, made: &Made, step: Option<f64>, file: &Path) -> Result<(), Failure> {
+fn write_table(
+    robot: &Robot,
+    mode: &WorkingMode,
+    made: &PlanAnswer,
+    step: Option<f64>,
+    file: &Path,
+) -> Result<(), Failure> {
     let model = robot.model();
     let mut heads = motion_heads(robot);
     heads.extend(model.topology().active_names().iter().map(|n| format!("tau_{n}_without_friction")));
@@ -427,7 +344,7 @@ fn write_table(robot: &Robot, made: &Made, step: Option<f64>, file: &Path) -> Re
         desired.components(model, &mut t_r[..n], &mut td_r[..n]);
         line.clear();
         let _ = write!(line, "{}", r.t);
-        let own = columns(model, &desired.pose);
+        let own = pose_columns(model, &desired.pose);
         let motion = own.iter().map(|(_, x)| x).chain(&t_r[..n]).chain(&td_r[..n]);
         let drives = [&r.q, &r.qd, &r.qdd, &r.with_friction, &r.efforts].into_iter().flatten();
         motion.chain(drives).for_each(|x| {
@@ -439,22 +356,22 @@ fn write_table(robot: &Robot, made: &Made, step: Option<f64>, file: &Path) -> Re
         }
     };
     let look = Look { step, between: false, ..Look::default() };
-    inspect(model, &made.mode, &made.trajectory, &look, &mut each).map_err(|e| Failure::Usage(e.to_string()))?;
+    inspect(model, mode, &made.trajectory, &look, &mut each).map_err(|e| Failure::Usage(e.to_string()))?;
     failed?;
     pieces.finish()
 }
 
 /// Coordinates of the platform over time.
-fn draw_motion(robot: &Robot, made: &Made, path: &Path) -> Result<Vec<u8>, plot::PlotError> {
+fn draw_motion(robot: &Robot, made: &PlanAnswer, path: &Path) -> Result<Vec<u8>, plot::PlotError> {
     let model = robot.model();
-    let rows = &made.found.profile.rows;
-    let heads = columns(model, robot.home().pose());
+    let rows = &made.along.states;
+    let heads = pose_columns(model, robot.home().pose());
     let series = heads.iter().enumerate().map(|(k, (name, _))| Series {
         name: (*name).to_owned(),
         style: Style::nth(k),
-        points: rows.iter().map(|r| (r.t, Some(columns(model, &made.trajectory.at(r.t).pose)[k].1))).collect(),
+        points: rows.iter().map(|r| (r.t, Some(pose_columns(model, &made.trajectory.at(r.t).pose)[k].1))).collect(),
     });
-    let notes = made.found.crossings.iter().map(|c| format!("{} at t = {:.6} s", c.title(), c.t)).collect();
+    let notes = made.along.crossings.iter().map(|c| format!("{} at t = {:.6} s", c.title(), c.t)).collect();
     let title = format!("Planned motion of {}", model.topology().name);
     let (x_label, y_label) = ("t (s)".to_owned(), "platform (m, rad)".to_owned());
     plot::line_chart(&Chart { title, x_label, y_label, y_log: false, series: series.collect(), notes }, path)
@@ -462,7 +379,7 @@ fn draw_motion(robot: &Robot, made: &Made, path: &Path) -> Result<Vec<u8>, plot:
 
 /// The way over the singular curves, in the two coordinates that change most; the others are those of the first crossing, or of
 /// the start.
-fn path_picture(robot: &Robot, made: &Made) -> Result<plot::Picture, Failure> {
+fn path_picture(robot: &Robot, mode: &WorkingMode, made: &PlanAnswer) -> Result<plot::Picture, Failure> {
     let model = robot.model();
     let [start, end] = made.trajectory.span();
     let poses: Vec<[f64; 6]> = (0..=200)
@@ -483,13 +400,13 @@ fn path_picture(robot: &Robot, made: &Made) -> Result<plot::Picture, Failure> {
         let margin = 0.4 * (high - low) + if c.is_angle() { 0.1 } else { 0.1 * model.length() };
         Span { coordinate: *c, low: low - margin, high: high + margin, count: 101 }
     };
-    let base = made.found.crossings.first().map_or(made.trajectory.at(start).pose, Crossing::pose);
+    let base = made.along.crossings.first().map_or(made.trajectory.at(start).pose, Crossing::pose);
     let region = Region::new(model, own.iter().map(span).collect(), &base)
         .map_err(|_| Failure::Usage("--show path needs a platform with two coordinates or more".to_owned()))?;
     if own.len() < 2 {
         return Err(Failure::Usage("--show path needs a platform with two coordinates or more".to_owned()));
     }
-    let mut drawn = picture(robot, &made.mode, &region, &trace_loci(model, &made.mode, &region, 1e-5));
+    let mut drawn = picture(robot, &region, &robot.loci().in_region(&region).mode(mode).accuracy(1e-5).answer()?);
     let line = poses.iter().map(|p| [p[own[0].index()], p[own[1].index()]]).collect();
     let style = Style::nth(drawn.curves.len());
     drawn.curves.push(plot::Curves { name: "way".to_owned(), style, lines: vec![line] });

@@ -1,21 +1,16 @@
 //! `gough response`: how the platform answers to a force over frequency, and its compliance at rest.
 
-use crate::ask::{self, Subject};
-use crate::commands::flexible::{self, Asked};
-use crate::commands::singularities::one_mode;
+use crate::ask::{self, Subject, one_mode};
 use crate::failure::Failure;
 use crate::output::{Files, Output};
 use crate::plot::{self, Chart, Series, Style};
-use crate::states::{pose_json, pose_text};
+use crate::states::pose_text;
 use clap::{Args, ValueEnum};
 use gough::Robot;
-use gough::elastodynamics::motion::{CaseMotion, FlexibleCase, FrequencyResponse, ResponseKind};
-use serde_json::{Value, json};
+use gough::question::{FrequencyResponse, ResponseKind};
+use serde_json::json;
 use std::fmt::Write as _;
 use std::path::PathBuf;
-
-const FORCES: [&str; 6] = ["fx", "fy", "fz", "mx", "my", "mz"];
-const MOTIONS: [&str; 6] = ["x", "y", "z", "rx", "ry", "rz"];
 
 /// What is compared with the force.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -74,14 +69,6 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     answer(&robot, arguments).map_err(|why| why.of(&robot.model().topology().name))
 }
 
-/// A unit vector by the name of its component.
-fn unit(name: &str, names: [&str; 6], option: &str) -> Result<[f64; 6], Failure> {
-    let place = names.iter().position(|n| *n == name);
-    let k =
-        place.ok_or_else(|| Failure::Usage(format!("{option}: no component `{name}`; {}", ask::hint(name, &names))))?;
-    Ok(std::array::from_fn(|i| f64::from(u8::from(i == k))))
-}
-
 fn range(arguments: &Arguments) -> Result<Vec<f64>, Failure> {
     let bad = || Failure::Usage("--range is FROM:TO in Hz, both positive, such as 1:200".to_owned());
     let (a, b) = arguments.range.split_once(':').ok_or_else(bad)?;
@@ -99,31 +86,18 @@ fn range(arguments: &Arguments) -> Result<Vec<f64>, Failure> {
 
 fn answer(robot: &Robot, arguments: &Arguments) -> Result<(), Failure> {
     let model = robot.model();
-    let mode = one_mode(robot, arguments.mode.as_deref())?;
     let pose = arguments.pose.as_deref().map_or(Ok(*robot.home().pose()), |p| ask::pose(model, p))?;
-    let (input, output) =
-        (unit(&arguments.input, FORCES, "--input")?, unit(&arguments.output_motion, MOTIONS, "--output-motion")?);
-    let hz = range(arguments)?;
-    let asked =
-        Asked { payload: None, loads: Vec::new(), deflected: arguments.deflected, direct: true, friction: None };
-    let near = flexible::near(robot, &mode).map_err(Failure::InMode)?;
-    let mut ready = flexible::ready(robot, &near, &asked)?;
-    let motion = CaseMotion::Platform { pose, twist: Vec::new(), acceleration: Vec::new() };
-    let case = FlexibleCase {
-        motion,
-        elastic: Vec::new(),
-        elastic_rates: Vec::new(),
-        efforts: Vec::new(),
-        deflected: asked.deflected,
-    };
-    let (state, _) = ready.prepare(&near, &case)?;
-    let found = ready.response(&state, input, output)?;
     let kind = match arguments.kind {
         Kind::Receptance => ResponseKind::Receptance,
         Kind::Mobility => ResponseKind::Mobility,
         Kind::Accelerance => ResponseKind::Accelerance,
     };
-    let curve: Vec<(f64, [f64; 2])> = hz.iter().map(|f| (*f, found.at(*f, kind))).collect();
+    let asked = robot.response(&pose, &arguments.input, &arguments.output_motion).kind(kind);
+    let asked = asked.mode(&one_mode(robot, arguments.mode.as_deref())?);
+    let asked = if arguments.deflected { asked.deflected() } else { asked };
+    let found = asked.answer(&range(arguments)?).map_err(Failure::in_mode)?;
+    let curve: Vec<(f64, [f64; 2])> =
+        found.frequencies_hz.iter().copied().zip(found.response.iter().copied()).collect();
     let mut files = Files::default();
     if let Some(file) = &arguments.csv {
         let mut out = "hz,real,imaginary,magnitude,phase\n".to_owned();
@@ -136,25 +110,7 @@ fn answer(robot: &Robot, arguments: &Arguments) -> Result<(), Failure> {
         files.add(file, &draw(robot, arguments, &curve, file).map_err(|e| Failure::Usage(e.to_string()))?)?;
     }
     let head = || format!("{} at {}\n", model.topology().name, pose_text(model, &pose));
-    arguments.output.give_with(
-        files,
-        || {
-            let mut value = document(&found, &curve);
-            value["robot"] = json!(model.topology().name);
-            value["pose"] = pose_json(model, &pose);
-            value["input"] = json!(arguments.input);
-            value["output"] = json!(arguments.output_motion);
-            value
-        },
-        || head() + &text(arguments, &found, &curve),
-    )
-}
-
-fn document(found: &FrequencyResponse, curve: &[(f64, [f64; 2])]) -> Value {
-    let mut value = serde_json::to_value(found).unwrap_or_default();
-    value["frequencies_hz"] = curve.iter().map(|c| c.0).collect();
-    value["response"] = json!(curve.iter().map(|c| c.1).collect::<Vec<_>>());
-    value
+    arguments.output.give_with(files, || json!(found), || head() + &text(arguments, &found.found, &curve))
 }
 
 fn text(arguments: &Arguments, found: &FrequencyResponse, curve: &[(f64, [f64; 2])]) -> String {

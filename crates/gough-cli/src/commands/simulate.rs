@@ -1,40 +1,33 @@
 //! `gough simulate`: motion over time under efforts or a controller.
 
-use crate::angles::{self, Angles};
-use crate::ask::{self, Subject, time};
+use crate::angles::Angles;
+use crate::ask::{self, Subject, one_mode, time};
 use crate::commands::dynamics::efforts;
 use crate::commands::flexible::Asked;
 use crate::commands::flexible_simulate;
 use crate::commands::motion::components;
+use crate::commands::motion_table::{draw, table};
 use crate::commands::plan::Law as MotionLaw;
-use crate::commands::singularities::one_mode;
-use crate::commands::trajectory::effort_label;
-use crate::encode::csv_cell;
 use crate::failure::Failure;
 use crate::interrupt;
 use crate::loads;
 use crate::output::{Files, Output, spares};
-use crate::plot::{self, Chart, Series, Style};
+use crate::plot;
 use crate::sheet;
-use crate::states::{left_out_text, pose_json, pose_text, rate_names};
+use crate::states::{left_out_text, pose_text};
 use clap::{Args, ValueEnum};
-use gough::Robot;
-use gough::description::{Concern, Coordinate, Coordinates};
 use gough::dynamics::newton_euler::Sign;
 use gough::elastodynamics::motion::is_flexible;
 use gough::identification::{Measured, Record, Sensors};
-use gough::kinematics::PoseChart;
-use gough::kinematics::WorkingMode;
-use gough::kinematics::platform::coordinates;
 use gough::model::Model;
+use gough::question::{SimulationAnswer, Tracking};
 use gough::simulation::gauss::Stages;
 use gough::simulation::{
-    Controller, EffortTable, Feedback, FlexibleLaw, FlexibleOptions, Gains, Instant, Law, Method, Noise, Observer,
-    Options, SetupError, Summary, TimedLoad, simulate,
+    Controller, EffortTable, Feedback, FlexibleLaw, FlexibleOptions, Gains, Instant, Law, Method, Noise, Options,
+    SetupError, TimedLoad,
 };
-use gough::spatial::orientation::to_quaternion;
-use gough::spatial::{Pose, Twist};
-use gough::trajectory::{Trajectory, pose_error};
+use gough::trajectory::Trajectory;
+use gough::{Pose, Robot, WorkingMode};
 use rand::{RngExt, SeedableRng};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
@@ -54,7 +47,7 @@ enum Kind {
 
 /// What a picture shows.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Show {
+pub enum Show {
     /// Position of the platform
     Platform,
     /// Angles of the platform: roll, pitch, yaw, or phi
@@ -334,11 +327,9 @@ fn flexible(robot: &Robot, arguments: &Arguments) -> Result<(), Failure> {
 }
 
 /// A simulation that was run.
-struct Done {
-    mode: WorkingMode,
-    summary: Summary,
-    instants: Vec<Instant>,
-    trajectory: Option<Trajectory>,
+pub struct Done {
+    pub found: SimulationAnswer,
+    pub trajectory: Option<Trajectory>,
     rates: Option<&'static str>,
     /// Coordinates that `--from` and `--to` leave out.
     home: Vec<(&'static str, f64)>,
@@ -366,14 +357,21 @@ fn answer(robot: &Robot, known: &Robot, arguments: &Arguments) -> Result<(), Fai
     if arguments.show == Show::Error && !matches!(law, Law::Controller(_)) {
         return Err(Failure::Usage("--show error needs a controller".to_owned()));
     }
-    let mut audience = Audience::new(options.duration);
-    let summary = simulate(model, &mode, (&from, &twist), &law, &options, &mut audience);
-    audience.bar.finish_and_clear();
-    let (summary, instants) = (summary.map_err(refused)?, audience.instants);
+    let bar = bar("{bar:40} {percent:>3} %, {eta} left", 1000);
+    interrupt::look();
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // between 0 and 1000
+    let mut go_on = |t: f64| {
+        bar.set_position((1000.0 * t / options.duration).clamp(0.0, 1000.0) as u64);
+        !interrupt::asked()
+    };
+    let asked = robot.simulate(&from, &options).mode(&mode).twist(&twist).law(law.clone());
+    let found = asked.answer_while(&mut go_on);
+    bar.finish_and_clear();
+    let found = found.map_err(refused)?;
     let trajectory = if let Law::Controller(c) = law { Some(c.trajectory) } else { None };
     let asked = [&arguments.from, &arguments.to].into_iter().flatten();
     let home = asked.map(|p| ask::from_home(model, p)).collect::<Result<Vec<_>, _>>()?.concat();
-    let done = Done { mode, summary, instants, trajectory, rates, home };
+    let done = Done { found, trajectory, rates, home };
     let mut files = Files::default();
     if let Some(file) = &arguments.csv {
         let recorded = match sensors(arguments)? {
@@ -385,14 +383,15 @@ fn answer(robot: &Robot, known: &Robot, arguments: &Arguments) -> Result<(), Fai
     if let Some(file) = &arguments.plot {
         files.add(file, &draw(robot, &done, arguments.show, file).map_err(|e| Failure::Usage(e.to_string()))?)?;
     }
-    arguments.output.give_with(files, || document(robot, &done), || text(robot, &done))?;
-    if done.summary.stop.kind() == "interrupted" { Err(Failure::Silent(interrupt::status())) } else { Ok(()) }
+    arguments.output.give_with(files, || document(&done), || text(robot, &done))?;
+    if done.found.summary.stop.kind() == "interrupted" { Err(Failure::Silent(interrupt::status())) } else { Ok(()) }
 }
 
-fn refused(e: SetupError) -> Failure {
+fn refused(e: gough::Error) -> Failure {
     match e {
-        SetupError::Start(why) => Failure::Solve(why),
-        other => Failure::Usage(other.to_string()),
+        gough::Error::Setup(SetupError::Start(why)) => why.into(),
+        gough::Error::Setup(other) => Failure::Usage(other.to_string()),
+        other => other.into(),
     }
 }
 
@@ -539,11 +538,11 @@ fn sensors(arguments: &Arguments) -> Result<Option<Sensors>, Failure> {
 fn seen(robot: &Robot, done: &Done, sensors: Sensors) -> String {
     let drives = robot.model().topology().active.len();
     let list = |of: &dyn Fn(&Instant) -> &[f64]| -> Vec<Vec<f64>> {
-        (0..drives).map(|k| done.instants.iter().map(|i| of(i)[k]).collect()).collect()
+        (0..drives).map(|k| done.found.states.iter().map(|i| of(i)[k]).collect()).collect()
     };
     let record = Record {
         name: String::new(),
-        times: done.instants.iter().map(|i| i.t).collect(),
+        times: done.found.states.iter().map(|i| i.t).collect(),
         measured: Measured::Joints(list(&|i| &i.q)),
         efforts: list(&|i| &i.efforts),
     };
@@ -574,91 +573,8 @@ pub fn progress_bar() -> indicatif::ProgressBar {
     bar("{pos} motions, {msg}", 0)
 }
 
-/// Keeps the instants, shows a progress bar on a terminal, and ends the motion on Ctrl-C.
-struct Audience {
-    instants: Vec<Instant>,
-    duration: f64,
-    bar: indicatif::ProgressBar,
-}
-
-impl Audience {
-    fn new(duration: f64) -> Self {
-        interrupt::look();
-        let bar = bar("{bar:40} {percent:>3} %, {eta} left", 1000);
-        Self { instants: Vec::new(), duration, bar }
-    }
-}
-
-impl Observer for Audience {
-    fn record(&mut self, instant: &Instant) -> bool {
-        self.instants.push(instant.clone());
-        !interrupt::asked()
-    }
-
-    fn goes_on(&mut self, t: f64) -> bool {
-        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // between 0 and 1000
-        self.bar.set_position((1000.0 * t / self.duration).clamp(0.0, 1000.0) as u64);
-        !interrupt::asked()
-    }
-}
-
-/// Distance from the trajectory: in metres and in radians. A trajectory does not say where components are that follow.
-fn off(robot: &Robot, trajectory: &Trajectory, i: &Instant) -> [f64; 2] {
-    let e = pose_error(&trajectory.at(i.t).pose, &i.pose).to_array();
-    let mut own = [0.0; 6];
-    robot.model().topology().platform.independent.iter().for_each(|c| own[c.index()] = e[c.index()]);
-    let e = Twist::from_array(own);
-    [e.v.norm(), e.w.norm()]
-}
-
-/// Largest and root mean square distances.
-fn tracking(robot: &Robot, done: &Done) -> Option<[[f64; 2]; 2]> {
-    let trajectory = done.trajectory.as_ref()?;
-    let list: Vec<[f64; 2]> = done.instants.iter().map(|i| off(robot, trajectory, i)).collect();
-    let largest = |k: usize| list.iter().map(|e| e[k]).fold(0.0, f64::max);
-    let rms = |k: usize| (list.iter().map(|e| e[k] * e[k]).sum::<f64>() / list.len().max(1) as f64).sqrt();
-    Some([0, 1].map(|k| [largest(k), rms(k)]))
-}
-
-fn document(robot: &Robot, done: &Done) -> Value {
-    let t = robot.model().topology();
-    let s = &done.summary;
-    let state = |i: &Instant| {
-        json!({
-            "t": i.t,
-            "pose": pose_json(robot.model(), &i.pose),
-            "twist": i.t_r,
-            "acceleration": i.td_r,
-            "active": { "q": i.q, "qd": i.qd, "qdd": i.qdd },
-            "efforts": i.efforts,
-            "kinetic_energy": i.energies[0],
-            "kinetic_energy_rotors": i.energies[1],
-            "potential_energy": i.energies[2],
-            "work": i.work,
-            "losses": i.losses,
-            "work_of_load": i.work_of_load,
-        })
-    };
-    let mut document = json!({
-        "robot": t.name,
-        "left_out": robot.model().description().left_out(Concern::RigidMotion),
-        "working_mode": done.mode.name(t),
-        "active_joints": t.active_names(),
-        "stop": { "kind": s.stop.kind(), "message": s.stop.to_string(), "t": s.t },
-        "steps": s.steps,
-        "rejected": s.rejected,
-        "largest_gap_m": s.gap[0],
-        "largest_gap_rad": s.gap[1],
-        "energy_error": s.energy_error,
-        "energy_scale": s.energy_scale,
-        "time_at_effort_limit": s.saturated,
-        "states": done.instants.iter().map(state).collect::<Vec<_>>(),
-    });
-    if let Some([[metres, rms], [radians, rms_rad]]) = tracking(robot, done) {
-        document["tracking"] = json!({
-            "largest_m": metres, "rms_m": rms, "largest_rad": radians, "rms_rad": rms_rad,
-        });
-    }
+fn document(done: &Done) -> Value {
+    let mut document = json!(done.found);
     if let Some(rates) = done.rates {
         document["rates"] = json!(rates);
     }
@@ -667,27 +583,25 @@ fn document(robot: &Robot, done: &Done) -> Value {
 }
 
 fn text(robot: &Robot, done: &Done) -> String {
-    let model = robot.model();
-    let t = model.topology();
-    let s = &done.summary;
-    let mut out = format!("{} in working mode {}\n", t.name, done.mode.name(t));
+    let (model, found, s) = (robot.model(), &done.found, &done.found.summary);
+    let mut out = format!("{} in working mode {}\n", found.robot, found.working_mode);
     if let Some(rates) = done.rates {
         let _ = writeln!(out, "{rates}");
     }
     let _ = writeln!(out, "ended at t = {:.9} s: {}\n", s.t, s.stop);
-    for (name, i) in [("start", done.instants.first()), ("end", done.instants.last())] {
+    for (name, i) in [("start", found.states.first()), ("end", found.states.last())] {
         if let Some(i) = i {
             let _ = writeln!(out, "{name:<6} {}", pose_text(model, &i.pose));
         }
     }
-    if let Some([[metres, rms], [radians, rms_rad]]) = tracking(robot, done) {
+    if let Some(Tracking { largest_m, rms_m, largest_rad, rms_rad, .. }) = found.tracking {
         let _ = writeln!(
             out,
-            "off the trajectory by at most {metres:.3e} m, {radians:.3e} rad; rms {rms:.3e} m, {rms_rad:.3e} rad"
+            "off the trajectory by at most {largest_m:.3e} m, {largest_rad:.3e} rad; rms {rms_m:.3e} m, {rms_rad:.3e} rad"
         );
     }
-    for (k, seconds) in s.saturated.iter().enumerate().filter(|(_, x)| **x > 0.0) {
-        let _ = writeln!(out, "drive q{} was at its largest effort for {seconds:.4} s", t.active_names()[k]);
+    for (name, seconds) in found.active_joints.iter().zip(&s.saturated).filter(|(_, x)| **x > 0.0) {
+        let _ = writeln!(out, "drive q{name} was at its largest effort for {seconds:.4} s");
     }
     let _ = writeln!(
         out,
@@ -695,145 +609,5 @@ fn text(robot: &Robot, done: &Done) -> String {
         s.steps, s.rejected, s.gap[0], s.gap[1]
     );
     let _ = writeln!(out, "energy and work agree to {:.1e} J of {:.4e} J", s.energy_error, s.energy_scale);
-    out + &ask::home_text(&done.home) + &left_out_text(&model.description().left_out(Concern::RigidMotion))
-}
-
-/// Names and values of the platform's pose in a file: what a trajectory file has.
-pub fn columns(model: &Model<f64>, pose: &Pose<f64>) -> Vec<(&'static str, f64)> {
-    let platform = &model.topology().platform;
-    let all = coordinates(model, pose);
-    let spatial = platform.coordinates == Coordinates::Spatial;
-    let planar = platform.coordinates == Coordinates::Planar;
-    let name = |c: &Coordinate| ["x", "y", "z", "roll", "pitch", if planar { "phi" } else { "yaw" }][c.index()];
-    let own = platform.independent.iter().filter(|c| !(spatial && c.is_angle()));
-    let mut list: Vec<(&'static str, f64)> = own.map(|c| (name(c), all[c.index()])).collect();
-    if spatial {
-        list.extend(["qw", "qx", "qy", "qz"].into_iter().zip(to_quaternion(&pose.R)));
-    }
-    list
-}
-
-/// Heads of a table of a motion: time, pose, rates and accelerations of the platform, then of the drives, and their efforts.
-pub fn motion_heads(robot: &Robot) -> Vec<String> {
-    let model = robot.model();
-    let names = model.topology().active_names();
-    let mut heads = vec!["t".to_owned()];
-    heads.extend(columns(model, robot.home().pose()).iter().map(|(n, _)| (*n).to_owned()));
-    heads.extend(rate_names(model, ""));
-    heads.extend(rate_names(model, "d"));
-    for (before, after) in [("q", ""), ("q", "d"), ("q", "dd"), ("tau_", "")] {
-        heads.extend(names.iter().map(|n| format!("{before}{n}{after}")));
-    }
-    heads
-}
-
-fn table(robot: &Robot, done: &Done) -> String {
-    let model = robot.model();
-    let mut heads = motion_heads(robot);
-    heads.extend(["kinetic_energy", "kinetic_energy_rotors", "potential_energy", "work", "losses"].map(str::to_owned));
-    let mut out = heads.iter().map(|h| csv_cell(h)).collect::<Vec<_>>().join(",") + "\n";
-    for i in &done.instants {
-        let mut row = vec![i.t];
-        row.extend(columns(model, &i.pose).iter().map(|(_, x)| *x));
-        for list in [&i.t_r, &i.td_r, &i.q, &i.qd, &i.qdd, &i.efforts] {
-            row.extend(list);
-        }
-        row.extend(i.energies);
-        row.extend([i.work, i.losses]);
-        out += &row.iter().map(f64::to_string).collect::<Vec<_>>().join(",");
-        out.push('\n');
-    }
-    out
-}
-
-/// A coordinate or rate of a drive in the unit it is shown in.
-fn as_shown(robot: &Robot, k: usize, x: f64) -> f64 {
-    let t = robot.model().topology();
-    if t.coords[t.active[k]].slides { x } else { angles::shown(x) }
-}
-
-/// Units of the active joints: `m`, `rad`, or both.
-fn joint_units(robot: &Robot, per: &str) -> String {
-    let t = robot.model().topology();
-    let mut units: Vec<&str> =
-        t.active.iter().map(|c| if t.coords[*c].slides { "m" } else { angles::unit() }).collect();
-    units.sort_unstable();
-    units.dedup();
-    units.iter().map(|u| format!("{u}{per}")).collect::<Vec<_>>().join(", ")
-}
-
-/// Curves of the lengths or of the angles among the coordinates of the platform.
-fn coordinate_curves(model: &Model<f64>, turning: bool) -> Vec<Curve<'_>> {
-    let (platform, chart) = (&model.topology().platform, PoseChart::of(model));
-    let planar = platform.coordinates == Coordinates::Planar;
-    let names = ["x", "y", "z", "roll", "pitch", if planar { "phi" } else { "yaw" }];
-    let own = platform.independent.iter().chain(&platform.dependent).filter(|c| c.is_angle() == turning);
-    let curve = |c: &Coordinate| -> Curve<'_> {
-        let k = c.index();
-        let shown = move |x: f64| if turning { angles::shown(x) } else { x };
-        (names[k].to_owned(), Box::new(move |i| shown(chart.coordinates(&i.pose)[k])))
-    };
-    own.map(curve).collect()
-}
-
-/// Name of a curve, and its value at an instant.
-type Curve<'a> = (String, Box<dyn Fn(&Instant) -> f64 + 'a>);
-
-fn draw(robot: &Robot, done: &Done, show: Show, path: &Path) -> Result<Vec<u8>, plot::PlotError> {
-    let model = robot.model();
-    let t = model.topology();
-    let joints = || t.active_names().into_iter().map(|n| format!("q{n}")).enumerate();
-    let (y_label, curves): (String, Vec<Curve<'_>>) = match show {
-        Show::Platform => ("position (m)".to_owned(), coordinate_curves(model, false)),
-        Show::Orientation => (format!("orientation ({})", angles::unit()), coordinate_curves(model, true)),
-        Show::Quaternion => {
-            let part =
-                |(k, n): (usize, &str)| -> Curve<'_> { (n.to_owned(), Box::new(move |i| to_quaternion(&i.pose.R)[k])) };
-            ("orientation".to_owned(), ["qw", "qx", "qy", "qz"].into_iter().enumerate().map(part).collect())
-        }
-        Show::Joints => (
-            format!("joints ({})", joint_units(robot, "")),
-            joints().map(|(k, n)| (n, Box::new(move |i: &Instant| as_shown(robot, k, i.q[k])) as _)).collect(),
-        ),
-        Show::Rates => (
-            format!("rates ({})", joint_units(robot, "/s")),
-            joints().map(|(k, n)| (n, Box::new(move |i: &Instant| as_shown(robot, k, i.qd[k])) as _)).collect(),
-        ),
-        Show::Efforts => {
-            (effort_label(robot), joints().map(|(k, n)| (n, Box::new(move |i: &Instant| i.efforts[k]) as _)).collect())
-        }
-        Show::Energy => {
-            let start = done.instants.first().map_or(0.0, |i| i.energies[2]);
-            let curves: Vec<Curve<'_>> = vec![
-                ("kinetic".to_owned(), Box::new(|i| i.energies[0] + i.energies[1])),
-                ("potential, from the start".to_owned(), Box::new(move |i| i.energies[2] - start)),
-                ("work of the drives".to_owned(), Box::new(|i| i.work)),
-                ("losses".to_owned(), Box::new(|i| i.losses)),
-            ];
-            ("energy (J)".to_owned(), curves)
-        }
-        Show::Elastic => return Ok(Vec::new()),
-        Show::Error => {
-            let Some(trajectory) = &done.trajectory else { return Ok(Vec::new()) };
-            let mut curves: Vec<Curve<'_>> =
-                vec![("position (m)".to_owned(), Box::new(|i| off(robot, trajectory, i)[0]))];
-            if t.platform.independent.iter().any(|c| c.is_angle()) {
-                let name = format!("orientation ({})", angles::unit());
-                curves.push((name, Box::new(|i| angles::shown(off(robot, trajectory, i)[1]))));
-            }
-            ("distance from the trajectory".to_owned(), curves)
-        }
-    };
-    let series = curves.iter().enumerate().map(|(k, (name, of))| Series {
-        name: name.clone(),
-        style: Style::nth(k),
-        points: done.instants.iter().map(|i| (i.t, Some(of(i)))).collect(),
-    });
-    let mut notes = Vec::new();
-    if done.summary.stop.kind() != "end" {
-        notes.push(format!("ended at t = {:.6} s: {}", done.summary.t, done.summary.stop));
-    }
-    let title = format!("Motion of {} in working mode {}", t.name, done.mode.name(t));
-    let chart = Chart { title, x_label: "t (s)".to_owned(), y_label, y_log: false, series: series.collect(), notes };
-    plot::line_chart(&chart, path)
+    out + &ask::home_text(&done.home) + &left_out_text(&found.left_out)
 }

@@ -1,20 +1,19 @@
 //! `gough singularities`.
 
 use crate::angles::{self, Angles};
-use crate::ask::{self, Modes, Subject};
+use crate::ask::{self, Subject, one_mode};
 use crate::failure::Failure;
 use crate::output::{Files, Output, spares};
 use crate::plot::{self, Axis, Curves, Field, Picture, Scale, Style};
 use crate::region;
-use crate::states::{pose_json, pose_text};
+use crate::states::pose_text;
 use clap::Args;
-use gough::Robot;
-use gough::analysis::grassmann::{Line, variety};
-use gough::analysis::loci::{Loci, What, trace_loci_while};
-use gough::analysis::singularity::{Along, Kind, Report, SINGULAR, Singularity, singularities};
-use gough::analysis::{Region, Searched, nearest_while};
-use gough::kinematics::{Posture, WorkingMode, inverse_at_limit};
-use serde_json::{Value, json};
+use gough::analysis::Region;
+use gough::question::{
+    Kind, LineClass, LociAnswer, Lost, SINGULAR, SearchExtent, Singularities, SingularityAnswer, What,
+};
+use gough::{Robot, WorkingMode};
+use serde_json::json;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -68,22 +67,8 @@ fn answer(robot: &Robot, arguments: &Arguments) -> Result<(), Failure> {
             let region = region::region(robot, text, pose.as_deref())?;
             loci(robot, &mode, &region, arguments)
         }
-        (None, Some(text)) => {
-            let pose = ask::pose(robot.model(), text)?;
-            let posture = inverse_at_limit(robot.model(), &pose, &mode, robot.home().pose())?;
-            let home = ask::from_home(robot.model(), text)?;
-            at_posture(robot, &posture, &home, arguments)
-        }
+        (None, Some(text)) => at_posture(robot, &mode, text, arguments),
         (None, None) => Err(Failure::Usage("give --pose or --region".to_owned())),
-    }
-}
-
-/// The working mode that is meant: one.
-pub fn one_mode(robot: &Robot, text: Option<&str>) -> Result<WorkingMode, Failure> {
-    match ask::modes(robot, text)? {
-        None => Ok(robot.mode().clone()),
-        Some(Modes::One(mode)) => Ok(mode),
-        Some(Modes::All) => Err(Failure::Usage("this command looks at one working mode at a time".to_owned())),
     }
 }
 
@@ -93,111 +78,35 @@ fn budget(arguments: &Arguments, default: f64) -> Result<Duration, Failure> {
     Duration::try_from_secs_f64(seconds).map_err(|_| Failure::Usage("--budget: give seconds, 0 or more".to_owned()))
 }
 
-fn at_posture(
-    robot: &Robot,
-    posture: &Posture,
-    home: &[(&'static str, f64)],
-    arguments: &Arguments,
-) -> Result<(), Failure> {
-    let (refine, output) = (arguments.refine, &arguments.output);
-    let end = Instant::now() + budget(arguments, 2.0)?;
-    let report = singularities(robot.model(), posture);
-    // Type 1 and 2 are searched also where the first order says that they are far.
-    let near = |s: &Singularity| s.distance.is_finite() || matches!(s.kind, Kind::Type1 | Kind::Type2);
-    let asked = |s: &Singularity| refine && !s.singular && s.kind != Kind::Type3 && near(s);
-    let mut waiting = report.list.iter().filter(|s| asked(s)).count();
-    let mut found: Vec<Option<Searched>> = Vec::new();
-    for s in &report.list {
-        if !asked(s) {
-            found.push(None);
-            continue;
-        }
-        // What is left is shared by the kinds that wait.
-        let now = Instant::now();
-        let until = now + end.saturating_duration_since(now) / u32::try_from(waiting).unwrap_or(1);
-        waiting -= 1;
-        found.push(Some(nearest_while(robot.model(), posture, s, &|| Instant::now() < until)));
-    }
-    let told = || {
-        let mut answer = posture_json(robot, posture, &report, &found, refine);
-        ask::add_home(home, &mut answer);
-        answer
-    };
-    output.give(told, || posture_text(robot, posture, &report, &found, refine) + &ask::home_text(home))
+fn at_posture(robot: &Robot, mode: &WorkingMode, text: &str, arguments: &Arguments) -> Result<(), Failure> {
+    let pose = ask::pose(robot.model(), text)?;
+    let home = ask::from_home(robot.model(), text)?;
+    let asked = robot.singularities(&pose).mode(mode);
+    let (start, whole) = (Instant::now(), budget(arguments, 2.0)?);
+    let goes_on = |share: f64| start.elapsed() < whole.mul_f64(share);
+    let found = if arguments.refine { asked.answer_with_nearest(&goes_on) } else { asked.answer() }?;
+    let words = || posture_text(robot, &found, arguments.refine) + &ask::home_text(&home);
+    arguments.output.give(|| ask::with_home(&home, &found), words)
 }
 
-/// Rank and class of the lines along which the drives act, when all of them are lines.
-fn class_of_lines(robot: &Robot, posture: &Posture) -> Option<(usize, String, &'static str)> {
-    let model = robot.model();
-    let wrenches = gough::analysis::singularity::actuation_wrenches(model, posture)?;
-    let lines: Option<Vec<Line>> = wrenches.into_iter().map(|w| Line::of_wrench(w, model.length())).collect();
-    let found = variety(&lines?, model.length());
-    Some((found.rank, found.class.code().to_owned(), found.class.description()))
+fn vector(v: &[f64]) -> String {
+    let shown = |x: &f64| format!("{:.6}", if x.abs() < 5e-7 { 0.0 } else { *x });
+    format!("({})", v.iter().map(shown).collect::<Vec<_>>().join(", "))
 }
 
-fn along_json(along: &Along) -> (&'static str, Value) {
+fn along_text(along: &Lost) -> String {
     match along {
-        Along::Twist(t) => ("twist", json!(t.to_array())),
-        Along::Wrench(w) => ("wrench", json!(w.to_array())),
-        Along::Joints(list) => {
-            let map: serde_json::Map<String, Value> = list.iter().map(|(n, x)| (n.clone(), json!(x))).collect();
-            ("joints", Value::Object(map))
+        Lost::Twist(t) => {
+            let turns: Vec<f64> = t[3..].iter().map(|w| angles::shown(*w)).collect();
+            format!("twist v = {} m/s, w = {} {}/s", vector(&t[..3]), vector(&turns), angles::unit())
         }
-    }
-}
-
-fn posture_json(robot: &Robot, posture: &Posture, report: &Report, found: &[Option<Searched>], refine: bool) -> Value {
-    let t = robot.model().topology();
-    let one = |(s, searched): (&Singularity, &Option<Searched>)| {
-        let mut entry = json!({
-            "kind": s.kind.word(),
-            "leg": s.leg,
-            "sigma": s.sigma,
-            "distance": if s.distance.is_finite() { json!(s.distance) } else { Value::Null },
-            "singular": s.singular,
-        });
-        let (key, value) = along_json(&s.along);
-        entry[key] = value;
-        if refine {
-            let near = searched.as_ref().and_then(|s| s.nearest.as_ref());
-            entry["nearest"] = near.map_or(Value::Null, |n| {
-                json!({ "pose": pose_json(robot.model(), n.posture.pose()), "distance": n.distance, "sigma": n.singularity.sigma })
-            });
-            entry["searched"] = searched
-                .as_ref()
-                .map_or(Value::Null, |s| json!({ "finished": s.finished, "starts": s.starts.0, "of": s.starts.1 }));
-        }
-        entry
-    };
-    json!({
-        "robot": t.name,
-        "pose": pose_json(robot.model(), posture.pose()),
-        "working_mode": posture.mode().name(t),
-        "length_scale": report.length,
-        "singularities": report.list.iter().zip(found).map(one).collect::<Vec<_>>(),
-        "undefined": report.undefined.iter().map(|k| k.word()).collect::<Vec<_>>(),
-        "lines": class_of_lines(robot, posture).map(|(rank, class, text)| {
-            json!({ "rank": rank, "class": class, "description": text })
-        }),
-    })
-}
-
-fn vector(v: &gough::spatial::Vec3<f64>) -> String {
-    let shown = |x: f64| if x.abs() < 5e-7 { 0.0 } else { x };
-    format!("({:.6}, {:.6}, {:.6})", shown(v.x), shown(v.y), shown(v.z))
-}
-
-fn along_text(s: &Singularity) -> String {
-    match &s.along {
-        Along::Twist(t) => {
-            format!("twist v = {} m/s, w = {} {}/s", vector(&t.v), vector(&t.w.map(angles::shown)), angles::unit())
-        }
-        Along::Wrench(w) => format!("wrench f = {} N, m = {} N m", vector(&w.f), vector(&w.m)),
-        Along::Joints(list) => {
+        Lost::Wrench(w) => format!("wrench f = {} N, m = {} N m", vector(&w[..3]), vector(&w[3..])),
+        Lost::Joints(list) => {
             let moving = list.iter().filter(|(_, x)| x.abs() > 1e-6);
             let parts: Vec<String> = moving.map(|(n, x)| format!("q{n} {x:+.4}")).collect();
             format!("joints {}", parts.join(", "))
         }
+        _ => String::new(),
     }
 }
 
@@ -212,86 +121,70 @@ fn meaning(kind: Kind) -> &'static str {
     }
 }
 
-fn posture_text(robot: &Robot, posture: &Posture, report: &Report, found: &[Option<Searched>], refine: bool) -> String {
+fn of_leg(leg: Option<&String>) -> String {
+    leg.map_or_else(String::new, |l| format!(" of leg {l}"))
+}
+
+fn posture_text(robot: &Robot, found: &Singularities, refine: bool) -> String {
     let model = robot.model();
-    let t = model.topology();
-    let mut out = format!("{} at {}\n", t.name, pose_text(model, posture.pose()));
+    let mut out = format!("{} at {}\n", found.robot, pose_text(model, &found.pose.pose()));
     let _ = writeln!(
         out,
         "working mode {}; lengths and angles compared at {:.6} m; singular below sigma = {SINGULAR:.0e}\n",
-        posture.mode().name(t),
-        report.length
+        found.working_mode, found.length_scale
     );
-    for s in report.list.iter().filter(|s| s.singular) {
-        let leg = s.leg.as_ref().map_or_else(String::new, |l| format!(" of leg {l}"));
-        let _ = writeln!(out, "SINGULAR: {}{leg}: {}", s.kind.title(), meaning(s.kind));
-        let _ = writeln!(out, "  {}", along_text(s));
+    for s in found.singularities.iter().filter(|s| s.singular) {
+        let leg = of_leg(s.near.leg.as_ref());
+        let _ = writeln!(out, "SINGULAR: {}{leg}: {}", s.near.kind.title(), meaning(s.near.kind));
+        let _ = writeln!(out, "  {}", along_text(&s.along));
     }
-    if !report.is_singular() {
+    if !found.singularities.iter().any(|s| s.singular) {
         out.push_str("not singular\n");
     }
     let head = if refine { "  nearest (m)" } else { "" };
     let _ = writeln!(out, "\n{:<11} {:<5} {:>11} {:>13}{head}  along", "kind", "leg", "sigma", "distance (m)");
-    let near = |searched: &Option<Searched>| searched.as_ref().and_then(|s| s.nearest.clone());
-    for (s, searched) in report.list.iter().zip(found) {
-        let distance = if s.distance.is_finite() { format!("{:.6}", s.distance) } else { "-".to_owned() };
-        let exact = match (refine, near(searched)) {
-            (true, Some(n)) => format!("  {:>11.6}", n.distance),
-            (true, None) => format!("  {:>11}", if s.singular { "0" } else { "-" }),
-            _ => String::new(),
-        };
-        let leg = s.leg.as_deref().unwrap_or("");
-        let _ = writeln!(
-            out,
-            "{:<11} {leg:<5} {:>11.4e} {distance:>13}{exact}  {}",
-            s.kind.title(),
-            s.sigma,
-            along_text(s)
-        );
+    for SingularityAnswer { near, singular, along, search, .. } in &found.singularities {
+        let distance = if near.distance.is_finite() { format!("{:.6}", near.distance) } else { "-".to_owned() };
+        let exact = search.as_ref().map_or_else(String::new, |search| match &search.nearest {
+            Some(n) => format!("  {:>11.6}", n.distance),
+            None => format!("  {:>11}", if *singular { "0" } else { "-" }),
+        });
+        let (kind, leg) = (near.kind.title(), near.leg.as_deref().unwrap_or(""));
+        let along = along_text(along);
+        let _ = writeln!(out, "{kind:<11} {leg:<5} {:>11.4e} {distance:>13}{exact}  {along}", near.sigma);
     }
-    for (s, searched) in report.list.iter().zip(found) {
-        let leg = s.leg.as_ref().map_or_else(String::new, |l| format!(" of leg {l}"));
-        if let Some(n) = near(searched) {
-            let _ = writeln!(out, "nearest {}{leg}: {}", s.kind.title(), pose_text(model, n.posture.pose()));
+    for SingularityAnswer { near, search, .. } in &found.singularities {
+        let (title, leg) = (near.kind.title(), of_leg(near.leg.as_ref()));
+        let search = search.as_ref();
+        if let Some(n) = search.and_then(|s| s.nearest.as_ref()) {
+            let _ = writeln!(out, "nearest {title}{leg}: {}", pose_text(model, &n.pose.pose()));
         }
-        if let Some(Searched { finished: false, starts: (done, of), .. }) = searched {
-            let title = s.kind.title();
-            let _ = writeln!(
-                out,
-                "{title}{leg}: searched from {done} of {of} poses, then the time was up (--budget SECONDS)"
-            );
+        if let Some(SearchExtent { finished: false, starts, of, .. }) = search.and_then(|s| s.searched) {
+            let why = "then the time was up (--budget SECONDS)";
+            let _ = writeln!(out, "{title}{leg}: searched from {starts} of {of} poses, {why}");
         }
     }
-    if !report.undefined.is_empty() {
-        let names: Vec<&str> = report.undefined.iter().map(|k| k.title()).collect();
+    if !found.undefined.is_empty() {
+        let names: Vec<&str> = found.undefined.iter().map(|k| k.title()).collect();
         let _ = writeln!(out, "\n{} are not defined while passive joints move by themselves", names.join(", "));
     }
-    if let Some((rank, class, description)) = class_of_lines(robot, posture) {
+    if let Some(LineClass { rank, class, description, .. }) = &found.lines {
         let _ = writeln!(out, "\nlines of the drives: rank {rank}, class {class}: {description}");
     }
     out
 }
 
 fn loci(robot: &Robot, mode: &WorkingMode, region: &Region, arguments: &Arguments) -> Result<(), Failure> {
-    if region.spans().len() != 2 {
-        return Err(Failure::Usage("--region: curves are traced over two coordinates".to_owned()));
-    }
-    if !(arguments.accuracy > 1e-12 && arguments.accuracy < 1.0) {
-        return Err(Failure::Usage("--accuracy: give metres between 1e-12 and 1".to_owned()));
-    }
     let end = Instant::now() + budget(arguments, 60.0)?;
-    let found = trace_loci_while(robot.model(), mode, region, arguments.accuracy, &|| Instant::now() < end);
+    let asked = robot.loci().in_region(region).mode(mode).accuracy(arguments.accuracy);
+    let found = asked.answer_while(&|| Instant::now() < end)?;
     let mut files = Files::default();
     if let Some(path) = &arguments.plot {
-        let picture = plot::draw(&picture(robot, mode, region, &found), path);
+        let picture = plot::draw(&picture(robot, region, &found), path);
         files.add(path, &picture.map_err(|e| Failure::Usage(e.to_string()))?)?;
     }
-    arguments.output.give_with(
-        files,
-        || loci_json(robot, mode, region, &found),
-        || loci_text(robot, mode, region, &found, arguments),
-    )?;
-    if found.areas.is_empty() {
+    arguments.output.give_with(files, || json!(found), || loci_text(robot, region, &found, arguments))?;
+    if found.aspects.is_empty() {
         eprintln!("no: no node of the region can be reached in this working mode");
         return Err(Failure::Silent(1));
     }
@@ -307,38 +200,12 @@ fn what_text(what: &What) -> String {
     }
 }
 
-fn loci_json(robot: &Robot, mode: &WorkingMode, region: &Region, found: &Loci) -> Value {
-    let t = robot.model().topology();
-    let curve = |c: &gough::analysis::loci::Curve| {
-        let (kind, leg) = match &c.what {
-            What::Singular(kind, leg) => (kind.word(), leg.clone()),
-            What::Range(joint) => ("range", Some(joint.clone())),
-            What::Open => ("open", None),
-        };
-        json!({ "kind": kind, "leg": leg, "points": c.points })
-    };
-    json!({
-        "robot": t.name,
-        "working_mode": mode.name(t),
-        "axes": region.spans().iter().map(|s| json!({
-            "name": region::name(robot, s.coordinate), "low": s.low, "high": s.high, "count": s.count,
-        })).collect::<Vec<_>>(),
-        "accuracy": found.accuracy,
-        "curves": found.curves.iter().map(curve).collect::<Vec<_>>(),
-        "aspects": found.areas.iter().map(|a| json!({ "area": a })).collect::<Vec<_>>(),
-        "reachable_area": found.areas.iter().sum::<f64>(),
-        "complete": found.left == 0,
-        "left": found.left,
-    })
-}
-
 fn length(points: &[[f64; 2]]) -> f64 {
     points.windows(2).map(|p| (p[0][0] - p[1][0]).hypot(p[0][1] - p[1][1])).sum()
 }
 
-fn loci_text(robot: &Robot, mode: &WorkingMode, region: &Region, found: &Loci, arguments: &Arguments) -> String {
-    let t = robot.model().topology();
-    let mut out = format!("{} in working mode {}", t.name, mode.name(t));
+fn loci_text(robot: &Robot, region: &Region, found: &LociAnswer, arguments: &Arguments) -> String {
+    let mut out = format!("{} in working mode {}", found.robot, found.working_mode);
     let fixed = region::fixed_text(robot, region);
     let _ = writeln!(out, "{}{fixed}", if fixed.is_empty() { "" } else { ", " });
     let _ = writeln!(out, "curves traced to {:.0e}\n", found.accuracy);
@@ -358,12 +225,11 @@ fn loci_text(robot: &Robot, mode: &WorkingMode, region: &Region, found: &Loci, a
             if closed { "yes" } else { "no" }
         );
     }
-    let n = found.areas.len();
-    let total: f64 = found.areas.iter().sum();
+    let (n, total) = (found.aspects.len(), found.reachable_area);
     let _ = writeln!(out, "\nreachable: {total:.6}; {n} aspect{}", if n == 1 { "" } else { "s" });
-    let shown = region::large(&found.areas);
-    for (i, area) in found.areas.iter().enumerate().take(shown) {
-        let _ = writeln!(out, "  aspect {:<3} {area:.6}", i + 1);
+    let shown = region::large(&areas(found));
+    for (i, aspect) in found.aspects.iter().enumerate().take(shown) {
+        let _ = writeln!(out, "  aspect {:<3} {:.6}", i + 1, aspect.area);
     }
     if n > shown {
         let _ = writeln!(out, "  and {} smaller", n - shown);
@@ -381,16 +247,20 @@ fn loci_text(robot: &Robot, mode: &WorkingMode, region: &Region, found: &Loci, a
     out
 }
 
+fn areas(found: &LociAnswer) -> Vec<f64> {
+    found.aspects.iter().map(|a| a.area).collect()
+}
+
 /// Curves and aspects as a picture.
-pub fn picture(robot: &Robot, mode: &WorkingMode, region: &Region, found: &Loci) -> Picture {
-    let t = robot.model().topology();
+pub fn picture(robot: &Robot, region: &Region, found: &LociAnswer) -> Picture {
     let [a, b] = [region.spans()[0], region.spans()[1]];
-    let shown = region::large(&found.areas);
-    let mut labels: Vec<String> = (0..shown).map(|i| format!("{}: {:.4}", i + 1, found.areas[i])).collect();
-    if found.areas.len() > shown {
+    let areas = areas(found);
+    let shown = region::large(&areas);
+    let mut labels: Vec<String> = (0..shown).map(|i| format!("{}: {:.4}", i + 1, areas[i])).collect();
+    if areas.len() > shown {
         labels.push("smaller".to_owned());
     }
-    let values = found.aspects.iter().map(|l| l.map(|l| l.min(shown) as f64)).collect();
+    let values = found.aspect_of_node.iter().map(|l| l.map(|l| l.min(shown) as f64)).collect();
     let mut curves: Vec<Curves> = Vec::new();
     let at = |p: &[f64; 2]| [region::shown(a.coordinate, p[0]), region::shown(b.coordinate, p[1])];
     for c in &found.curves {
@@ -409,7 +279,7 @@ pub fn picture(robot: &Robot, mode: &WorkingMode, region: &Region, found: &Loci)
     };
     let fixed = region::fixed_text(robot, region);
     Picture {
-        title: format!("Singularities of {} in working mode {}", t.name, mode.name(t)),
+        title: format!("Singularities of {} in working mode {}", found.robot, found.working_mode),
         x: axis(a),
         y: axis(b),
         equal: !a.coordinate.is_angle() && !b.coordinate.is_angle(),

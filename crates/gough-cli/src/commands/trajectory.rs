@@ -9,12 +9,8 @@ use crate::plot::{self, Chart, Series, Stroke, Style};
 use crate::sheet::{self, Motion};
 use crate::states::{left_out_text, pose_text};
 use clap::Args;
-use gough::Robot;
-use gough::crossing::{Crossing, Inspection, inspect_all};
-use gough::description::Concern;
-use gough::kinematics::WorkingMode;
-use gough::spatial::Wrench;
-use gough::trajectory::{Look, Row};
+use gough::question::{AlongAnswer, Crossing, Kind, Row};
+use gough::{Robot, WorkingMode, Wrench};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -64,22 +60,20 @@ pub fn run(
     output.apart(&[("--csv", along.csv.as_ref()), ("--plot", along.plot.as_ref())])?;
     let step = along.step.as_deref().map(|s| time(s, "--step")).transpose()?;
     let motion = sheet::trajectory(robot, mode, path)?;
-    let look = Look { step, load, ..Look::default() };
-    let found = inspect_all(robot.model(), mode, &motion.trajectory, &look)
-        .map_err(|e| Failure::Usage(format!("{}: {e}", path.display())))?;
-    if found.profile.rows.is_empty()
-        && let Some(refusal) = found.profile.refusals.first()
-    {
-        return Err(refusal.why.clone().into());
-    }
+    let asked = robot.along(&motion.trajectory).mode(mode).wrench(load);
+    let asked = if let Some(step) = step { asked.step(step) } else { asked };
+    let found = asked.answer().map_err(|e| match e {
+        gough::Error::Trajectory(e) => Failure::Usage(format!("{}: {e}", path.display())),
+        other => other.into(),
+    })?;
     let mut files = Files::default();
     if let Some(file) = &along.csv {
-        files.add(file, table(robot, &found.profile.rows).as_bytes())?;
+        files.add(file, table(robot, &found.states).as_bytes())?;
     }
     if let Some(file) = &along.plot {
-        files.add(file, &draw(robot, mode, &found, file).map_err(|e| Failure::Usage(e.to_string()))?)?;
+        files.add(file, &draw(robot, &found, file).map_err(|e| Failure::Usage(e.to_string()))?)?;
     }
-    output.give_with(files, || document(robot, mode, &motion, &found), || text(robot, mode, &motion, &found))
+    output.give_with(files, || document(&motion, &found), || text(robot, &motion, &found))
 }
 
 /// Unit of the effort of each drive.
@@ -88,81 +82,34 @@ pub fn effort_units(robot: &Robot) -> Vec<&'static str> {
     t.active.iter().map(|c| if t.coords[*c].slides { "N" } else { "N m" }).collect()
 }
 
-fn document(robot: &Robot, mode: &WorkingMode, motion: &Motion, found: &Inspection) -> Value {
-    let mut document = profile_json(robot, mode, found);
+fn document(motion: &Motion, found: &AlongAnswer) -> Value {
+    let mut document = json!(found);
     document["rates"] = json!(motion.rates);
     document
 }
 
-/// What a motion takes and meets, as a document.
-pub fn profile_json(robot: &Robot, mode: &WorkingMode, inspection: &Inspection) -> Value {
-    let t = robot.model().topology();
-    let (found, unbounded) = (&inspection.profile, inspection.unbounded());
-    let drive = |(k, d): (usize, &gough::trajectory::Passage)| {
-        json!({
-            "joint": t.active_names()[k], "unit": effort_units(robot)[k],
-            "peak": d.peak, "at": d.at, "rms": d.rms, "largest_speed": d.speed, "unbounded": unbounded[k],
-        })
-    };
-    let violation = |v: &gough::trajectory::Violation| {
-        json!({
-            "joint": v.joint, "bound": v.bound.word(), "from": v.from, "to": v.to,
-            "at": v.at, "value": v.value, "limit": v.limit,
-        })
-    };
-    let refusal = |r: &gough::trajectory::Refusal| json!({ "from": r.from, "to": r.to, "kind": r.why.kind(), "message": r.why.to_string() });
-    let state = |r: &Row| {
-        json!({
-            "t": r.t,
-            "active": { "q": r.q, "qd": r.qd, "qdd": r.qdd },
-            "efforts": r.efforts,
-            "efforts_with_friction": r.with_friction,
-        })
-    };
-    json!({
-        "robot": t.name,
-        "left_out": robot.model().description().left_out(Concern::RigidMotion),
-        "working_mode": mode.name(t),
-        "active_joints": t.active_names(),
-        "crossings": inspection.crossings,
-        "drives": found.drives.iter().enumerate().map(drive).collect::<Vec<_>>(),
-        "looked_at": { "instants": found.rows.len(), "between": true },
-        "violations": found.violations.iter().map(violation).collect::<Vec<_>>(),
-        "more_violations": found.more_violations,
-        "refused": found.refusals.iter().map(refusal).collect::<Vec<_>>(),
-        "more_refused": found.more_refusals,
-        "states": found.rows.iter().map(state).collect::<Vec<_>>(),
-    })
-}
-
-fn text(robot: &Robot, mode: &WorkingMode, motion: &Motion, found: &Inspection) -> String {
-    let t = robot.model().topology();
+fn text(robot: &Robot, motion: &Motion, found: &AlongAnswer) -> String {
     let [start, end] = motion.trajectory.span();
-    let rows = found.profile.rows.len();
-    let mut out = format!("{} along a motion from t = {start} s to {end} s, {rows} instants\n", t.name);
-    let _ = writeln!(out, "working mode {}; {}\n", mode.name(t), motion.rates);
-    out + &profile_text(robot, found)
+    let rows = found.states.len();
+    let mut out = format!("{} along a motion from t = {start} s to {end} s, {rows} instants\n", found.robot);
+    let _ = writeln!(out, "working mode {}; {}\n", found.working_mode, motion.rates);
+    out + &along_text(robot, found, true)
 }
 
-/// Peaks, singularities, limits and refusals in words.
-pub fn profile_text(robot: &Robot, inspection: &Inspection) -> String {
-    let t = robot.model().topology();
-    let (found, unbounded) = (&inspection.profile, inspection.unbounded());
+/// Peaks, limits and refusals in words, and singularities where they are asked for.
+pub fn along_text(robot: &Robot, found: &AlongAnswer, crossings: bool) -> String {
     let mut out = format!("{:10}{:>14}{:>12}{:>14}{:>16}\n", "", "peak effort", "at t", "rms", "largest speed");
-    for (k, d) in found.drives.iter().enumerate() {
-        let name = format!("q{}", t.active_names()[k]);
-        let unit = effort_units(robot)[k];
-        let (speed, per) = if unit == "N" { (d.speed, "m") } else { (angles::shown(d.speed), angles::unit()) };
-        let (peak, rms) = if unbounded[k] {
-            ("unbounded".to_owned(), "unbounded".to_owned())
-        } else {
-            (format!("{:.6}", d.peak), format!("{:.6}", d.rms))
-        };
+    for d in &found.drives {
+        let (name, unit) = (format!("q{}", d.joint), d.unit);
+        let (speed, per) =
+            if unit == "N" { (d.largest_speed, "m") } else { (angles::shown(d.largest_speed), angles::unit()) };
+        let shown = |x: f64| if d.unbounded { "unbounded".to_owned() } else { format!("{x:.6}") };
+        let (peak, rms) = (shown(d.peak), shown(d.rms));
         let _ = writeln!(out, "{name:10}{peak:>14}{:>12.6}{rms:>14}{speed:>16.6}  {unit}, {per}/s", d.at);
     }
     out.push_str("efforts with friction; peaks and limits between the instants too, to 1e-6\n\n");
-    inspection.crossings.iter().for_each(|c| out += &crossing_text(robot, c));
-    if found.violations.is_empty() && !unbounded.contains(&true) {
+    found.crossings.iter().filter(|_| crossings).for_each(|c| out += &crossing_text(robot, c));
+    if found.violations.is_empty() && !found.drives.iter().any(|d| d.unbounded) {
         out.push_str("no limit of the file is left\n");
     }
     for v in &found.violations {
@@ -181,19 +128,19 @@ pub fn profile_text(robot: &Robot, inspection: &Inspection) -> String {
     if found.more_violations > 0 {
         let _ = writeln!(out, "and {} more", found.more_violations);
     }
-    for r in &found.refusals {
+    for r in &found.refused {
         let _ = writeln!(out, "no answer from {:.6} s to {:.6} s: {}", r.from, r.to, r.why);
     }
-    if found.more_refusals > 0 {
-        let _ = writeln!(out, "and {} more", found.more_refusals);
+    if found.more_refused > 0 {
+        let _ = writeln!(out, "and {} more", found.more_refused);
     }
-    out + &left_out_text(&robot.model().description().left_out(Concern::RigidMotion))
+    out + &left_out_text(&found.left_out)
 }
 
 /// A singularity on the way, in words.
 pub fn crossing_text(robot: &Robot, c: &Crossing) -> String {
     let model = robot.model();
-    let of_leg = c.kind() == gough::kinematics::Kind::Lpjts;
+    let of_leg = c.kind() == Kind::Lpjts;
     let verb = if of_leg { "met" } else { "crossed" };
     let mut out = format!("{} {verb} at t = {:.9} s: {}\n", c.title(), c.t, pose_text(model, &c.pose()));
     if of_leg {
@@ -216,9 +163,9 @@ pub fn crossing_text(robot: &Robot, c: &Crossing) -> String {
     };
     if let (true, Some(limit)) = (c.bounded, &c.limit_efforts) {
         let _ = writeln!(out, "  efforts have a limit: {}", list(limit, &|x| format!("{x:.6}")));
-    } else if c.kind() == gough::kinematics::Kind::Type2 && c.limit_efforts.is_none() {
+    } else if c.kind() == Kind::Type2 && c.limit_efforts.is_none() {
         out.push_str("  the motion touches it: efforts grow faster than one over the time from it\n");
-    } else if c.kind() == gough::kinematics::Kind::Type2 {
+    } else if c.kind() == Kind::Type2 {
         let _ = writeln!(
             out,
             "  efforts grow without bound, as these over the time from it: {}; `plan --cross` meets the criterion",
@@ -257,19 +204,13 @@ pub fn effort_label(robot: &Robot) -> String {
 }
 
 /// Efforts over time as a picture.
-pub fn draw(
-    robot: &Robot,
-    mode: &WorkingMode,
-    inspection: &Inspection,
-    path: &Path,
-) -> Result<Vec<u8>, plot::PlotError> {
-    let (t, found) = (robot.model().topology(), &inspection.profile);
+pub fn draw(robot: &Robot, found: &AlongAnswer, path: &Path) -> Result<Vec<u8>, plot::PlotError> {
     let mut series = Vec::new();
-    for (k, name) in t.active_names().iter().enumerate() {
-        let points = |of: &dyn Fn(&Row) -> f64| found.rows.iter().map(|r| (r.t, Some(of(r)))).collect();
+    for (k, name) in found.active_joints.iter().enumerate() {
+        let points = |of: &dyn Fn(&Row) -> f64| found.states.iter().map(|r| (r.t, Some(of(r)))).collect();
         let style = Style { stroke: Stroke::Solid, ..Style::nth(k) };
         series.push(Series { name: format!("q{name}"), style, points: points(&|r| r.with_friction[k]) });
-        if found.rows.iter().any(|r| r.with_friction[k] != r.efforts[k]) {
+        if found.states.iter().any(|r| r.with_friction[k] != r.efforts[k]) {
             let style = Style { stroke: Stroke::Dashed, ..style };
             let name = format!("q{name} without friction");
             series.push(Series { name, style, points: points(&|r| r.efforts[k]) });
@@ -279,10 +220,10 @@ pub fn draw(
     if !found.violations.is_empty() {
         notes.push(format!("{} violations of limits", found.violations.len() + found.more_violations));
     }
-    for c in &inspection.crossings {
+    for c in &found.crossings {
         notes.push(format!("{} at t = {:.6} s", c.title(), c.t));
     }
-    let title = format!("Efforts of {} along a motion, working mode {}", t.name, mode.name(t));
+    let title = format!("Efforts of {} along a motion, working mode {}", found.robot, found.working_mode);
     let (x_label, y_label) = ("t (s)".to_owned(), effort_label(robot));
     plot::line_chart(&Chart { title, x_label, y_label, y_log: false, series, notes }, path)
 }

@@ -36,6 +36,22 @@ pub struct Curve {
     pub points: Vec<[f64; 2]>,
 }
 
+impl serde::Serialize for Curve {
+    fn serialize<S: serde::Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        use serde::ser::SerializeStruct as _;
+        let (kind, leg) = match &self.what {
+            What::Singular(kind, leg) => (kind.word(), leg.as_ref()),
+            What::Range(joint) => ("range", Some(joint)),
+            What::Open => ("open", None),
+        };
+        let mut curve = to.serialize_struct("Curve", 3)?;
+        curve.serialize_field("kind", kind)?;
+        curve.serialize_field("leg", &leg)?;
+        curve.serialize_field("points", &self.points)?;
+        curve.end()
+    }
+}
+
 /// Curves and aspects of one working mode.
 #[derive(Clone, Debug)]
 pub struct Loci {

@@ -678,7 +678,11 @@ static BEAM: Section = Section {
         must("section", Kind::Text, "Name of a section."),
         must("material", Kind::Text, "Name of a material."),
         key("elements", Kind::Count, "Elements per segment between attachments; 1 unless given."),
-        key("up", Kind::Numbers(Unit::Pure, 3), "Direction of the section's z axis; the body's z unless given."),
+        key(
+            "up",
+            Kind::Numbers(Unit::Pure, 3),
+            "Direction of the section's z axis; the body's z unless given, or its x where a round beam runs along z.",
+        ),
         key("shear", Kind::Flag, "Timoshenko shear; off unless given."),
         key("rotary_inertia", Kind::Flag, "Rotary inertia of the section in bending; on unless given."),
     ],

@@ -115,7 +115,19 @@ fn read_root(root: &Table, options: &Options<'_>, changes: Changes) -> (Option<D
     });
     let named =
         |key: &str| root.table(key).map_or_else(Vec::new, |t| t.entries.iter().map(|e| e.key.clone()).collect());
+    let round = |t: &Table| {
+        let given = |key: &str| t.get(key).map(|i| &i.value);
+        let alike = match (given("Iy"), given("Iz")) {
+            (Some(Value::Text(a)), Some(Value::Text(b))) => a == b,
+            (Some(Value::Float(a)), Some(Value::Float(b))) => a == b,
+            _ => false,
+        };
+        alike || given("tube").is_some() || given("circle").is_some()
+    };
+    let sections = root.table("section").map_or(&[][..], |t| &t.entries);
+    let is_round = |i: &usize| sections[*i].item.as_table().is_some_and(round);
     let mut reader = Reader {
+        round_sections: (0..sections.len()).filter(is_round).collect(),
         faults,
         definitions,
         locals: HashMap::new(),
@@ -421,8 +433,14 @@ impl Reader<'_> {
     fn elastic(&mut self, root: &Table) -> Elastic {
         let empty = Table::default();
         let mut elastic = Elastic::default();
+        // Bending in the plane has neither torsion nor, unless asked for, shear.
+        let planar = root
+            .table("elastic")
+            .and_then(|t| t.get("dimension"))
+            .is_some_and(|i| matches!(i.value, Value::Integer(2)));
+        let shears = !planar || says(root, "shear");
         for entry in &root.table("material").unwrap_or(&empty).entries {
-            if let Some(m) = entry.item.as_table().and_then(|t| self.material(t)) {
+            if let Some(m) = entry.item.as_table().and_then(|t| self.material(t, shears)) {
                 elastic.materials.push((entry.key.clone(), m));
             }
         }
@@ -458,11 +476,11 @@ impl Reader<'_> {
         elastic
     }
 
-    fn material(&mut self, table: &Table) -> Option<Material> {
+    fn material(&mut self, table: &Table, shears: bool) -> Option<Material> {
         let E = self.positive(table, "E", Unit::Pressure);
         let G = self.positive(table, "G", Unit::Pressure);
         let nu = self.number(table, "nu", Unit::Pure, false);
-        if table.get("G").is_none() && table.get("nu").is_none() {
+        if shears && table.get("G").is_none() && table.get("nu").is_none() {
             self.fault(
                 Fault::NeedsKey { key: "G", because: "shear and torsion depend on `G` or `nu`".into() },
                 table.span,
@@ -703,4 +721,14 @@ struct Parts {
     couplings: Vec<Coupling>,
     legs: Vec<String>,
     near: Vec<(Name, Formula)>,
+}
+
+/// Whether a key is true anywhere in a table.
+fn says(table: &Table, key: &str) -> bool {
+    let inside = |item: &Item| match &item.value {
+        Value::Table(inner) => says(inner, key),
+        Value::List(list) => list.iter().any(|i| i.as_table().is_some_and(|t| says(t, key))),
+        _ => false,
+    };
+    table.entries.iter().any(|e| (e.key == key && matches!(e.item.value, Value::Flag(true))) || inside(&e.item))
 }

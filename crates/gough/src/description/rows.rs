@@ -27,6 +27,8 @@ pub(super) struct Reader<'a> {
     pub(super) failed: Vec<String>,
     pub(super) materials: Vec<String>,
     pub(super) sections: Vec<String>,
+    /// Which of them are alike in all directions.
+    pub(super) round_sections: Vec<usize>,
     pub(super) files: &'a dyn Fn(&str) -> Result<String, String>,
     pub(super) default_name: String,
     /// Names of bodies whose rows have faults: they exist, but nothing more is known of them.
@@ -483,6 +485,12 @@ impl Reader<'_> {
         let (section, material) = self.made_of(table);
         let elements = self.elements(table);
         let up = self.direction(table, "up");
+        let upright = to.as_ref().is_some_and(|[x, y, _]| x.value == 0.0 && y.value == 0.0);
+        let round = section.is_some_and(|s| self.round_sections.contains(&s));
+        if upright && !round && table.get("up").is_none() {
+            let because = "the beam runs along z and its section is not round: say where the section's z axis points";
+            self.fault(Fault::NeedsKey { key: "up", because: because.into() }, table.span);
+        }
         let flag = |key: &str| match table.get(key).map(|i| &i.value) {
             Some(Value::Flag(b)) => Some(*b),
             _ => None,

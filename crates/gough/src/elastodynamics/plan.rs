@@ -26,6 +26,17 @@ pub enum Actuators {
     Free,
 }
 
+impl Actuators {
+    /// In a word.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Locked => "locked",
+            Self::Elastic => "elastic",
+            Self::Free => "free",
+        }
+    }
+}
+
 /// Most coordinates of an elastic model: beyond that dense matrices are the wrong tool.
 pub const MOST_COORDINATES: usize = 3000;
 

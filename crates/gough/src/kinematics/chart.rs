@@ -7,7 +7,7 @@
 use crate::description::{Coordinate, Coordinates};
 use crate::model::Model;
 use crate::spatial::orientation::{from_rpy, to_rpy, wrap};
-use crate::spatial::{Pose, Rotation, Turn};
+use crate::spatial::{Accel, Mat3, Pose, Rotation, Turn, Twist, Vec3, vec3};
 
 /// The chart of a robot's platform.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -79,6 +79,24 @@ impl PoseChart {
         let turned = given.iter().any(|(c, _)| c.is_angle());
         let R = if turned { from_rpy(all[3], all[4], all[5]) } else { base.R };
         Pose { R, p: crate::spatial::vec3(all[0], all[1], all[2]) }
+    }
+
+    /// Rates and accelerations of all six coordinates at a pose that moves. With the axes of roll, pitch and yaw as columns,
+    /// `ω = E (ṙ, ṗ, ẏ)`.
+    pub fn rates(&self, pose: &Pose<f64>, V: &Twist<f64>, A: &Accel<f64>) -> [[f64; 6]; 2] {
+        let [_, pitch, yaw] = self.angles(&pose.R);
+        let about_z = Rotation::about_z(Turn::of(yaw));
+        let yaw_axis = vec3(0.0, 0.0, 1.0);
+        let pitch_axis = about_z.0 * vec3(0.0, 1.0, 0.0);
+        let roll_axis = (about_z * Rotation::about_y(Turn::of(pitch))).0 * vec3(1.0, 0.0, 0.0);
+        let E = Mat3::from_columns(&[roll_axis, pitch_axis, yaw_axis]);
+        let solved = |w: Vec3<f64>| E.lu().solve(&w).unwrap_or_else(Vec3::zeros);
+        let rate = solved(V.w);
+        // Yaw carries the axis of pitch, both carry that of roll.
+        let carried = yaw_axis.cross(&pitch_axis) * (rate.z * rate.y)
+            + (yaw_axis * rate.z + pitch_axis * rate.y).cross(&roll_axis) * rate.x;
+        let accel = solved(A.alpha - carried);
+        [[V.v.x, V.v.y, V.v.z, rate.x, rate.y, rate.z], [A.a.x, A.a.y, A.a.z, accel.x, accel.y, accel.z]]
     }
 
     /// Roll, pitch and yaw.

@@ -21,6 +21,12 @@ pub enum Kind {
     Constraint,
 }
 
+impl serde::Serialize for Kind {
+    fn serialize<S: serde::Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        to.serialize_str(self.word())
+    }
+}
+
 impl Kind {
     /// All kinds that are measured.
     pub const MEASURED: [Kind; 5] = [Kind::Type1, Kind::Type2, Kind::Lajts, Kind::Lpjts, Kind::Constraint];

@@ -319,9 +319,13 @@ impl<S: Real> Builder<'_, S> {
         })
     }
 
-    /// Axes of a beam in the body frame: x along it, z as near to `up` as can be.
+    /// Axes of a beam in the body frame: x along it, z as near to `up` as can be; to the body's z, or to its x where the beam runs
+    /// along z.
     fn beam_axes(&self, beam: &crate::description::Beam, x: Vec3<S>) -> Rotation<S> {
-        let up = beam.up.as_ref().map_or_else(|| vec3(S::zero(), S::zero(), S::one()), |u| self.vector(u));
+        let [along_x, along_y, _] = &beam.to;
+        let upright = along_x.value == 0.0 && along_y.value == 0.0;
+        let (of_x, of_z) = if upright { (S::one(), S::zero()) } else { (S::zero(), S::one()) };
+        let up = beam.up.as_ref().map_or_else(|| vec3(of_x, S::zero(), of_z), |u| self.vector(u));
         let y = up.cross(&x);
         let y = y * y.dot(&y).sqrt().recip();
         Rotation::from_columns(x, y, x.cross(&y))

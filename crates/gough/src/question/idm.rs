@@ -3,6 +3,7 @@
 use super::Error;
 use super::asked::{Asked, force_methods, state_methods};
 use super::posed::{JointMotion, PlatformPose, assumed, rows};
+use super::singularities::NearSingularity;
 use crate::Robot;
 use crate::analysis::named_end_of_reach;
 use crate::analysis::singularity::singularities;
@@ -73,20 +74,6 @@ pub struct Efforts {
     /// Derivatives of the efforts, when asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub derivatives: Option<EffortDerivatives>,
-}
-
-/// A singularity near a posture.
-#[derive(Clone, PartialEq, Debug, Serialize)]
-#[non_exhaustive]
-pub struct NearSingularity {
-    /// Its kind, in a word.
-    pub kind: &'static str,
-    /// The leg, when one is to blame.
-    pub leg: Option<String>,
-    /// Smallest singular value of what loses rank, scaled.
-    pub sigma: f64,
-    /// Estimated distance of the platform from it, m.
-    pub distance: f64,
 }
 
 /// Forces in all joints.
@@ -267,13 +254,7 @@ fn near(model: &Model<f64>, posture: &Posture, condition: f64) -> Vec<NearSingul
     let blamed = |s: &&crate::analysis::singularity::Singularity| {
         matches!(s.kind, Kind::Type2 | Kind::Lpjts) && s.sigma < 5.0 / POOR_CONDITION
     };
-    let told = |s: &crate::analysis::singularity::Singularity| NearSingularity {
-        kind: s.kind.word(),
-        leg: s.leg.clone(),
-        sigma: s.sigma,
-        distance: s.distance,
-    };
-    report.list.iter().filter(blamed).map(told).collect()
+    report.list.iter().filter(blamed).map(NearSingularity::new).collect()
 }
 
 impl JointForces {

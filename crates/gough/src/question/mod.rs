@@ -1,23 +1,58 @@
 //! Questions that a [`Robot`](crate::Robot) answers: one method per command of the program, one builder per question, one typed
 //! answer each, which serialises to the JSON document of the command, and one [`Error`].
 
+mod along;
 mod asked;
+mod cartesian;
+mod codegen;
 mod ddm;
 mod error;
 mod frequencies;
 mod geometry;
+mod identify;
 mod idm;
 mod over;
+mod plan;
 mod posed;
+mod response;
+mod simulation;
 mod singularities;
 #[doc(hidden)]
 pub mod words;
 
+pub use along::{Along, AlongAnswer, DrivePassage, LookedAt};
+pub use cartesian::{CartesianAnswer, CartesianFrequencies, MethodComparison, MethodSeconds};
 pub use ddm::{AccelerationDerivatives, Accelerations, ActiveModel, Ddm, PlatformModel};
 pub use error::{Error, ErrorKind};
-pub use frequencies::{EnergyShare, Frequencies, FrequencyAnswer, ModeAnswer};
+pub use frequencies::{
+    EnergyShare, Frequencies, FrequencyAnswer, FrequencySensitivity, ModeAnswer, PlaceMotion, ReducedAnswer, TiedSlider,
+};
 pub use geometry::{Assembly, AssemblyModes, KinematicMatrices, Kinematics, WorkingModes};
-pub use idm::{BodyForce, ClosureForce, EffortDerivatives, Efforts, Idm, JointForces, NearSingularity, POOR_CONDITION};
-pub use over::MapQuestion;
+pub use identify::IdentificationAnswer;
+pub use idm::{BodyForce, ClosureForce, EffortDerivatives, Efforts, Idm, JointForces, POOR_CONDITION};
+#[doc(hidden)]
+pub use over::axis_name;
+pub use over::{
+    Aspect, FrequencyMapNotes, LociAnswer, LociQuestion, LowestFrequency, MapAnswer, MapAxis, MapQuestion, NodeValues,
+    ReachNotes, RefusedNodes, SpannedAxis,
+};
+pub use plan::{CrossingAnswer, Plan, PlanAnswer, Refinement};
 pub use posed::{JointMotion, PlatformPose, PostureAnswer};
-pub use singularities::{LineClass, Lost, Singularities, SingularityAnswer};
+pub use response::{Response, ResponseAnswer};
+#[doc(hidden)]
+pub use simulation::off;
+pub use simulation::{MovingState, Simulation, SimulationAnswer, Tracking};
+pub use singularities::{
+    LineClass, Lost, NearSingularity, NearestPose, SearchAnswer, SearchExtent, Singularities, SingularityAnswer,
+    SingularityQuestion,
+};
+// What answers are made of.
+pub use crate::analysis::loci::{Curve, What};
+pub use crate::crossing::{Beside, Crossing, Objective, Score, Wish};
+pub use crate::description::{LeftOut, RodInertia, VirtualTwists};
+pub use crate::elastodynamics::cartesian::{CartesianReport, ModePair, PartShare};
+pub use crate::elastodynamics::motion::{FrequencyResponse, ResponseKind, ResponseMode};
+pub use crate::elastodynamics::{DriveElasticity, DriveUse, RotorMotion};
+pub use crate::identification::{Excitation, Identification, Limits, PossibleSet, Processing, Record, Search};
+pub use crate::kinematics::{Kind, SINGULAR};
+pub use crate::trajectory::{Refusal, Row, Violation};

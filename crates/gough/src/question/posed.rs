@@ -7,7 +7,7 @@ use crate::kinematics::motion::Motion;
 use crate::kinematics::platform::coordinates;
 use crate::linalg::small::Dense;
 use crate::model::{CoordId, Model};
-use crate::spatial::Pose;
+use crate::spatial::{Mat3, Pose, Rotation, vec3};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -33,6 +33,14 @@ impl PlatformPose {
             R: std::array::from_fn(|i| std::array::from_fn(|j| pose.R.0[(i, j)])),
             phi: planar.then(|| coordinates(model, pose)[Coordinate::Rz.index()]),
         }
+    }
+}
+
+impl PlatformPose {
+    /// As a pose that questions take.
+    pub fn pose(&self) -> Pose<f64> {
+        let R = Mat3::from_fn(|i, j| self.R[i][j]);
+        Pose { p: vec3(self.p[0], self.p[1], self.p[2]), R: Rotation(R) }
     }
 }
 

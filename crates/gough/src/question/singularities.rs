@@ -1,38 +1,64 @@
 //! Singularities at a posture, by kind, with how far they are.
 
 use super::Error;
-use super::idm::NearSingularity;
 use super::posed::PlatformPose;
 use crate::Robot;
 use crate::analysis::grassmann::{Line, variety};
-use crate::analysis::singularity::{Along, actuation_wrenches, singularities};
-use crate::kinematics::{WorkingMode, inverse_at_limit};
+use crate::analysis::singularity::{Along, Singularity, actuation_wrenches, singularities};
+use crate::analysis::{Searched, nearest_while};
+use crate::kinematics::{Kind, Posture, WorkingMode, inverse_at_limit};
+use crate::model::Model;
 use crate::spatial::Pose;
 use serde::Serialize;
+
+/// A question about singularities; [`Robot::singularities`] begins it, [`SingularityQuestion::answer`] ends it.
+#[derive(Clone)]
+#[must_use = "a question is answered by `answer`"]
+pub struct SingularityQuestion<'r> {
+    robot: &'r Robot,
+    pose: Pose<f64>,
+    mode: Option<WorkingMode>,
+}
 
 /// The singularities of a posture.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 #[non_exhaustive]
 pub struct Singularities {
+    /// The robot.
+    pub robot: String,
     /// The platform.
     pub pose: PlatformPose,
     /// Working mode by name.
     pub working_mode: String,
     /// Length that makes translations and rotations comparable, m.
     pub length_scale: f64,
-    /// Every kind that can be told there.
+    /// Every kind that can be told there, nearest first.
     pub singularities: Vec<SingularityAnswer>,
-    /// Kinds that cannot be told there, in a word each.
-    pub undefined: Vec<&'static str>,
+    /// Kinds that cannot be told there, because passive joints move by themselves.
+    pub undefined: Vec<Kind>,
     /// Rank and class of the lines along which the drives act, when all of them are lines.
     pub lines: Option<LineClass>,
+}
+
+/// A singularity near a posture.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+#[non_exhaustive]
+pub struct NearSingularity {
+    /// Its kind.
+    pub kind: Kind,
+    /// The leg, when one is to blame.
+    pub leg: Option<String>,
+    /// Smallest singular value of what loses rank, scaled.
+    pub sigma: f64,
+    /// Estimated distance of the platform from it, m; infinite where no motion of the platform comes nearer.
+    pub distance: f64,
 }
 
 /// One kind of singularity at a posture.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 #[non_exhaustive]
 pub struct SingularityAnswer {
-    /// Kind, leg, smallest singular value; distance where it is finite.
+    /// Kind, leg, smallest singular value and estimated distance.
     #[serde(flatten)]
     pub near: NearSingularity,
     /// Whether the posture is singular.
@@ -40,6 +66,9 @@ pub struct SingularityAnswer {
     /// What the robot does, or cannot bear, there.
     #[serde(flatten)]
     pub along: Lost,
+    /// What a search for the nearest singular pose found, when asked for.
+    #[serde(flatten)]
+    pub search: Option<SearchAnswer>,
 }
 
 /// What a singularity loses or frees.
@@ -60,6 +89,40 @@ fn joints<S: serde::Serializer>(list: &[(String, f64)], to: S) -> Result<S::Ok, 
     to.collect_map(list.iter().map(|(name, x)| (name, x)))
 }
 
+/// What a search for the nearest singular pose found; nothing is searched where the posture is singular or no pose can be.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+#[non_exhaustive]
+pub struct SearchAnswer {
+    /// The nearest singular pose of those found.
+    pub nearest: Option<NearestPose>,
+    /// How far the search went.
+    pub searched: Option<SearchExtent>,
+}
+
+/// A singular pose near a posture.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+#[non_exhaustive]
+pub struct NearestPose {
+    /// Where it is.
+    pub pose: PlatformPose,
+    /// How far that is, m, angles at the length scale.
+    pub distance: f64,
+    /// Smallest singular value there.
+    pub sigma: f64,
+}
+
+/// How far a search went.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[non_exhaustive]
+pub struct SearchExtent {
+    /// Whether it came to its end.
+    pub finished: bool,
+    /// Poses that it went down from.
+    pub starts: usize,
+    /// Poses that it wanted to go down from.
+    pub of: usize,
+}
+
 /// Class of lines by Grassmann's geometry.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 #[non_exhaustive]
@@ -73,46 +136,110 @@ pub struct LineClass {
 }
 
 impl Robot {
-    /// Singularities at a pose, in the working mode of the file.
+    /// Singularities at a pose, in the working mode of the file unless told otherwise.
     ///
     /// ```
     /// let robot = gough::Robot::shipped("five-bar")?;
-    /// let found = robot.singularities(&robot.pose("x=0.05, y=0.25")?)?;
+    /// let found = robot.singularities(&robot.pose("x=0.05, y=0.25")?).answer()?;
     /// assert!(found.singularities.iter().all(|s| !s.singular));
     /// # Ok::<(), gough::Error>(())
     /// ```
-    pub fn singularities(&self, pose: &Pose<f64>) -> Result<Singularities, Error> {
-        self.singularities_in(pose, self.mode())
+    pub fn singularities(&self, pose: &Pose<f64>) -> SingularityQuestion<'_> {
+        SingularityQuestion { robot: self, pose: *pose, mode: None }
+    }
+}
+
+impl SingularityQuestion<'_> {
+    /// Working mode; that of the file unless given.
+    pub fn mode(mut self, mode: &WorkingMode) -> Self {
+        self.mode = Some(mode.clone());
+        self
     }
 
-    /// Singularities at a pose in a working mode.
-    pub fn singularities_in(&self, pose: &Pose<f64>, mode: &WorkingMode) -> Result<Singularities, Error> {
-        let model = self.model();
-        let posture = inverse_at_limit(model, pose, mode, self.home().pose())?;
+    /// The singularities, or why there is no such posture.
+    pub fn answer(&self) -> Result<Singularities, Error> {
+        Ok(self.found(None)?)
+    }
+
+    /// The singularities with the nearest singular pose of each kind, searched as long as `goes_on` says so. It is asked before
+    /// every posture, with the share of the whole search that may be over when the present kind ends.
+    pub fn answer_with_nearest(&self, goes_on: &(dyn Fn(f64) -> bool + Sync)) -> Result<Singularities, Error> {
+        Ok(self.found(Some(goes_on))?)
+    }
+
+    fn found(
+        &self,
+        goes_on: Option<&(dyn Fn(f64) -> bool + Sync)>,
+    ) -> Result<Singularities, crate::kinematics::SolveError> {
+        let model = self.robot.model();
+        let mode = self.mode.as_ref().unwrap_or(self.robot.mode());
+        let posture = inverse_at_limit(model, &self.pose, mode, self.robot.home().pose())?;
         let report = singularities(model, &posture);
-        let told = |s: &crate::analysis::singularity::Singularity| SingularityAnswer {
-            near: NearSingularity { kind: s.kind.word(), leg: s.leg.clone(), sigma: s.sigma, distance: s.distance },
-            singular: s.singular,
-            along: match &s.along {
-                Along::Twist(t) => Lost::Twist(t.to_array()),
-                Along::Wrench(w) => Lost::Wrench(w.to_array()),
-                Along::Joints(list) => Lost::Joints(list.clone()),
-            },
-        };
-        let lines = actuation_wrenches(model, &posture);
-        let lines = lines.and_then(|l| l.into_iter().map(|w| Line::of_wrench(w, model.length())).collect());
-        let class = |lines: Vec<Line>| {
-            let found = variety(&lines, model.length());
-            let (class, description) = (found.class.code().to_owned(), found.class.description());
-            LineClass { rank: found.rank, class, description }
-        };
+        let wanted = report.list.iter().filter(|s| is_searched(s)).count().max(1) as f64;
+        let mut done = 0.0;
+        let mut told = Vec::new();
+        for s in &report.list {
+            let mut answer = SingularityAnswer::new(s);
+            if let Some(goes_on) = goes_on {
+                let share = (done + 1.0) / wanted;
+                let searched = is_searched(s).then(|| nearest_while(model, &posture, s, &|| goes_on(share)));
+                done += f64::from(u8::from(searched.is_some()));
+                answer.search = Some(SearchAnswer::new(model, searched));
+            }
+            told.push(answer);
+        }
         Ok(Singularities {
+            robot: model.topology().name.clone(),
             pose: PlatformPose::new(model, posture.pose()),
             working_mode: posture.mode().name(model.topology()),
             length_scale: report.length,
-            singularities: report.list.iter().map(told).collect(),
-            undefined: report.undefined.iter().map(|k| k.word()).collect(),
-            lines: lines.map(class),
+            singularities: told,
+            undefined: report.undefined,
+            lines: class_of_lines(model, &posture),
         })
+    }
+}
+
+/// Whether the nearest pose of a kind is worth a search: Type 1 and 2 also where the first order says that they are far.
+fn is_searched(s: &Singularity) -> bool {
+    let near = s.distance.is_finite() || matches!(s.kind, Kind::Type1 | Kind::Type2);
+    !s.singular && s.kind != Kind::Type3 && near
+}
+
+/// Rank and class of the lines along which the drives act, when all of them are lines.
+fn class_of_lines(model: &Model<f64>, posture: &Posture) -> Option<LineClass> {
+    let wrenches = actuation_wrenches(model, posture)?;
+    let lines: Option<Vec<Line>> = wrenches.into_iter().map(|w| Line::of_wrench(w, model.length())).collect();
+    let found = variety(&lines?, model.length());
+    Some(LineClass { rank: found.rank, class: found.class.code().to_owned(), description: found.class.description() })
+}
+
+impl NearSingularity {
+    pub(super) fn new(s: &Singularity) -> Self {
+        Self { kind: s.kind, leg: s.leg.clone(), sigma: s.sigma, distance: s.distance }
+    }
+}
+
+impl SingularityAnswer {
+    fn new(s: &Singularity) -> Self {
+        let along = match &s.along {
+            Along::Twist(t) => Lost::Twist(t.to_array()),
+            Along::Wrench(w) => Lost::Wrench(w.to_array()),
+            Along::Joints(list) => Lost::Joints(list.clone()),
+        };
+        Self { near: NearSingularity::new(s), singular: s.singular, along, search: None }
+    }
+}
+
+impl SearchAnswer {
+    fn new(model: &Model<f64>, found: Option<Searched>) -> Self {
+        let searched =
+            found.as_ref().map(|s| SearchExtent { finished: s.finished, starts: s.starts.0, of: s.starts.1 });
+        let nearest = found.and_then(|s| s.nearest).map(|n| NearestPose {
+            pose: PlatformPose::new(model, n.posture.pose()),
+            distance: n.distance,
+            sigma: n.singularity.sigma,
+        });
+        Self { nearest, searched }
     }
 }

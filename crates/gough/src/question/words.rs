@@ -4,7 +4,7 @@
 use crate::description::{Coordinate, Coordinates, Dimension, Fault, nearest, quantity};
 use crate::kinematics::platform::{coordinates, home_pose, pose_with};
 use crate::model::{CoordId, Model, Platform};
-use crate::spatial::orientation::from_quaternion;
+use crate::spatial::orientation::{from_quaternion, to_quaternion};
 use crate::spatial::{Inertia, Mat3, Pose, Rotation, Wrench, vec3};
 
 /// A name and its value in SI units, with what its unit says.
@@ -405,4 +405,19 @@ pub fn wrench(text: &str) -> Result<Wrench<f64>, String> {
         }
     }
     Ok(Wrench::from_array(six.map(|x| x.unwrap_or(0.0))))
+}
+
+/// Names and values of the platform's pose in a file: what a trajectory file has.
+pub fn pose_columns(model: &Model<f64>, pose: &Pose<f64>) -> Vec<(&'static str, f64)> {
+    let platform = &model.topology().platform;
+    let all = coordinates(model, pose);
+    let spatial = platform.coordinates == Coordinates::Spatial;
+    let planar = platform.coordinates == Coordinates::Planar;
+    let name = |c: &Coordinate| ["x", "y", "z", "roll", "pitch", if planar { "phi" } else { "yaw" }][c.index()];
+    let own = platform.independent.iter().filter(|c| !(spatial && c.is_angle()));
+    let mut list: Vec<(&'static str, f64)> = own.map(|c| (name(c), all[c.index()])).collect();
+    if spatial {
+        list.extend(["qw", "qx", "qy", "qz"].into_iter().zip(to_quaternion(&pose.R)));
+    }
+    list
 }

@@ -9,7 +9,7 @@ use crate::linalg::dense::{Matrix, svd};
 use crate::model::Model;
 use crate::spatial::orientation::wrap;
 use crate::spatial::{Pose, Wrench};
-use crate::trajectory::{Desired, Trajectory, pose_error};
+use crate::trajectory::{Desired, OwnMotion, Trajectory, pose_error};
 
 /// Efforts over time, linear between samples and constant before the first and after the last.
 #[derive(Clone, PartialEq, Debug)]
@@ -148,6 +148,7 @@ pub(super) struct Governor<'a> {
     law: &'a Law,
     model: Model<f64>,
     mode: &'a WorkingMode,
+    own: OwnMotion,
     /// At the measured state.
     here: Dynamics,
     /// At the desired one.
@@ -163,7 +164,7 @@ impl<'a> Governor<'a> {
         };
         let model = believed.without_ranges();
         let (here, there) = (Dynamics::new(&model).going_on(), Dynamics::new(&model).going_on());
-        Self { law, model, mode, here, there }
+        Self { law, own: OwnMotion::new(&model), model, mode, here, there }
     }
 
     /// Whether the law looks at the joints.
@@ -188,9 +189,9 @@ impl<'a> Governor<'a> {
 
     fn control(&mut self, law: &Controller, t: f64, seen: &Measured, out: &mut [f64]) -> Result<(), SolveError> {
         let n = self.model.topology().platform.independent.len();
-        let desired = law.trajectory.at(t);
+        let mut desired = law.trajectory.at(t);
         let (mut t_d, mut td_d) = ([0.0; 6], [0.0; 6]);
-        desired.components(&self.model, &mut t_d[..n], &mut td_d[..n]);
+        self.own_motion(&mut desired, (&mut t_d[..n], &mut td_d[..n]))?;
         let found = match law.feedback {
             Feedback::JointPd { gravity } => {
                 self.joints_to(&desired, &t_d[..n], law, seen, out)?;
@@ -220,6 +221,16 @@ impl<'a> Governor<'a> {
         };
         out.copy_from_slice(found);
         Ok(())
+    }
+
+    /// Twist and acceleration that the trajectory asks for, in the platform's independent components, and where the robot is then.
+    fn own_motion(&mut self, desired: &mut Desired, own: (&mut [f64], &mut [f64])) -> Result<(), SolveError> {
+        if !self.own.turns_along() {
+            desired.components(&self.model, own.0, own.1);
+            return Ok(());
+        }
+        let d = &mut self.there;
+        self.own.close(&self.model, self.mode, desired, (&mut d.pos, &mut d.motion), own)
     }
 
     /// Planned efforts `τ`, and what is missing to an acceleration: `A δ = h - A τ`, where motions that the drives hardly hold

@@ -39,7 +39,8 @@ pub fn drive_limits(model: &Model<f64>) -> Vec<DriveLimits> {
 }
 
 /// Which limit is left.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, serde::Serialize)]
+#[serde(rename_all = "lowercase")]
 #[allow(missing_docs)]
 pub enum Bound {
     Range,
@@ -59,7 +60,7 @@ impl Bound {
 }
 
 /// A joint or drive beyond its limit for some time.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, serde::Serialize)]
 pub struct Violation {
     /// The joint.
     pub joint: String,

@@ -7,6 +7,7 @@ mod chart;
 mod follow;
 mod joints;
 mod law;
+mod own;
 mod polynomial;
 mod spline;
 mod walk;
@@ -18,6 +19,7 @@ pub use follow::{
 };
 pub use joints::{JointSample, by_joints, from_joints};
 pub use law::TimeLaw;
+pub use own::OwnMotion;
 pub use polynomial::{Condition, Jerky, Piecewise, Polynomial};
 pub use spline::{Jet, Samples, Spline};
 pub(crate) use walk::highest;

@@ -1,14 +1,14 @@
 //! Along a motion, instant after instant: peaks, limits that are left, times without an answer. Where a quantity has its
 //! largest value between instants and that may matter, the place is searched and becomes an instant of its own.
 
-use super::Trajectory;
 use super::follow::{
     Bound, KnownEfforts, Look, MOST_VIOLATIONS, Passage, Profile, Refusal, Row, Violation, drive_limits,
 };
+use super::{OwnMotion, Trajectory};
 use crate::dynamics::Dynamics;
 use crate::dynamics::newton_euler::Sign;
 use crate::kinematics::motion::move_from;
-use crate::kinematics::{Kind, SolveError, WorkingMode, inverse_in, joint_value};
+use crate::kinematics::{Kind, SolveError, WorkingMode, joint_value};
 use crate::model::{CoordId, Model};
 
 /// Cuts of the golden section: an interval becomes a 1e-6 of itself, and a smooth peak is met to a 1e-12.
@@ -62,6 +62,7 @@ enum Peak {
 /// A motion being followed.
 pub(super) struct Walk<'a> {
     model: &'a Model<f64>,
+    own: OwnMotion,
     free: Model<f64>,
     mode: &'a WorkingMode,
     trajectory: &'a Trajectory,
@@ -122,6 +123,7 @@ impl<'a> Walk<'a> {
         let squares = vec![0.0; t.active.len()];
         Self {
             model,
+            own: OwnMotion::new(&free),
             free,
             mode,
             trajectory,
@@ -143,10 +145,10 @@ impl<'a> Walk<'a> {
     fn look(&mut self, t: f64) -> Result<Seen, SolveError> {
         let n = self.model.topology().platform.independent.len();
         let (mut t_r, mut td_r) = ([0.0; 6], [0.0; 6]);
-        let desired = self.trajectory.at(t);
-        desired.components(self.model, &mut t_r[..n], &mut td_r[..n]);
+        let mut desired = self.trajectory.at(t);
         let (free, d) = (&self.free, &mut self.dynamics);
-        inverse_in(free, &desired.pose, self.mode, &mut d.pos)?;
+        let (memory, motion) = ((&mut d.pos, &mut d.motion), (&mut t_r[..n], &mut td_r[..n]));
+        self.own.close(free, self.mode, &mut desired, memory, motion)?;
         move_from(free, &t_r[..n], &td_r[..n], &mut d.pos, &mut d.motion)?;
         let active = &self.model.topology().active;
         let mut row = Row {

@@ -700,3 +700,34 @@ fn a_mode_followed_along_a_line_keeps_its_shape_through_crossings() {
     let (hz, node) = one.1.lowest.unwrap();
     assert!((hz - low.0[node]).abs() < 1e-9 && low.0.iter().all(|f| *f >= hz - 1e-9));
 }
+
+/// A round bar along z of its body: where the section's axes point changes nothing, so that nobody has to say it.
+#[test]
+fn a_round_beam_along_z_needs_no_up_and_turning_the_body_changes_nothing() {
+    let file = |to: &str, axis: &str, section: &str| {
+        format!(
+            "[robot]\nname = \"bar\"\nhome = {{ x = 0, y = 0, z = 0.5 }}\n[platform]\ncoordinates = [\"x\"]\nmass = 1\n\
+             [material]\nsteel = {{ E = \"210 GPa\", nu = 0.3, density = \"7850 kg/m^3\" }}\n[section]\nbar = {section}\n\
+             [[body]]\nname = \"1\"\non = \"base\"\njoint = \"P\"\naxis = [1, 0, 0]\ndrive = {{}}\nmass = 1\n\
+             [[body]]\nname = \"2\"\non = \"1\"\njoint = \"fixed\"\naxis = {axis}\nbeam = {{ to = {to}, section = \"bar\", material = \"steel\" }}\n\
+             [[closure]]\njoint = \"fixed\"\na = {{ body = \"2\", point = {to} }}\nb = {{ body = \"platform\" }}\n"
+        )
+    };
+    let lowest = |text: &str| {
+        let robot = gough::Robot::from_toml("bar", text, &gough::description::Options::default(), None)
+            .unwrap_or_else(|e| panic!("{e}"));
+        let asked = robot.frequencies(robot.home().pose()).count(6).actuators(gough::Actuators::Locked);
+        asked.answer().unwrap().frequencies_hz
+    };
+    let circle = "{ circle = 0.02 }";
+    let upright = lowest(&file("[0, 0, 0.5]", "[0, 0, 1]", circle));
+    let tube = lowest(&file("[0, 0, 0.5]", "[0, 0, 1]", "{ tube = [0.02, 0] }"));
+    assert!(
+        upright[0] > 1.0 && upright.iter().zip(&tube).all(|(a, b)| (a - b).abs() < 1e-9 * a),
+        "{upright:?} {tube:?}"
+    );
+    // A beam of another section along z has to say where it points; one across z need not.
+    let bar = file("[0, 0, 0.5]", "[0, 0, 1]", "{ rectangle = [0.02, 0.01] }");
+    let bad = gough::Robot::from_toml("bar", &bar, &gough::description::Options::default(), None).unwrap_err();
+    assert!(bad.to_string().contains("`up`"), "{bad}");
+}

@@ -95,7 +95,7 @@ fn answers_are_documents() {
     for name in matrices.matrices.keys().chain(matrices.biases.keys()) {
         assert!(gough::question::KinematicMatrices::equation(name).is_some(), "{name}");
     }
-    let singular = json!(robot.singularities(&pose).unwrap());
+    let singular = json!(robot.singularities(&pose).answer().unwrap());
     assert!(singular["singularities"].as_array().is_some_and(|l| !l.is_empty()), "{singular:#}");
 }
 
@@ -134,14 +134,16 @@ fn nonsense_is_refused_and_never_panics() {
                     Ok(_) => panic!("a joint that is not open"),
                     Err(e) => says(e),
                 }
-                robot.singularities(pose).map_or_else(says, |s| finite(&[s.length_scale]));
+                robot.singularities(pose).answer().map_or_else(says, |s| finite(&[s.length_scale]));
                 robot.frequencies(pose).count(k).answer().map_or_else(says, |f| finite(&f.frequencies_hz));
             }
             robot.forward_geometry(&list).map_or_else(says, |f| finite(&f.active.q));
             robot.pose_at(&list).map_or_else(says, |p| finite(&[p.p.x, p.p.y, p.p.z]));
             robot.map("conditioning").over("x", x, 1.0, k).answer().map_or_else(says, |_| ());
             robot
-                .simulate(&home, &Law::Free, &SimulationOptions::lasting(x.min(1e-3)), |_| true)
+                .simulate(&home, &SimulationOptions::lasting(x.min(1e-3)))
+                .law(Law::Free)
+                .answer()
                 .map_or_else(says, |_| ());
         }
         for words in ["", "x", "x=", "x=1 kg", "x=nan", "y=1,y=2", "q=3", "x=1e999", "=", ",,,", "phi=1,yaw=2"] {

@@ -170,6 +170,23 @@ fn computed_torque_with_the_exact_model_follows_to_1e_8() {
 }
 
 #[test]
+fn computed_torque_follows_where_angles_of_the_platform_follow_from_the_closures() {
+    for name in ["exechon", "3-prs"] {
+        let robot = crate::common::compile(name, &crate::common::text(name));
+        let home = *robot.home().pose();
+        let z = home.p.z + 0.03 * robot.model().size();
+        let to = pose(&robot, &[(Coordinate::Z, z), (Coordinate::Rx, 0.2), (Coordinate::Ry, 0.25)]);
+        let trajectory = Trajectory::between(home, to, 0.8).unwrap();
+        let law = controller(Feedback::ComputedTorque, Gains::all(400.0, 40.0), trajectory);
+        let options = Options { method: Method::Adaptive { tolerance: 1e-11 }, ..Options::lasting(1.0) };
+        let found = robot.simulate(&home, &options).law(law).answer().unwrap();
+        assert_eq!(found.summary.stop, Stop::End, "{name}: {}", found.summary.stop);
+        let off = found.tracking.unwrap();
+        assert!(off.largest_m < 1e-8 && off.largest_rad < 1e-8, "{name}: {off:?}");
+    }
+}
+
+#[test]
 fn pd_controllers_come_to_rest_at_their_goal() {
     let robot = falling_five_bar(&[]);
     let goal = pose(&robot, &[(Coordinate::X, 0.04), (Coordinate::Y, 0.3)]);

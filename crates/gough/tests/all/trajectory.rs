@@ -194,3 +194,32 @@ fn the_law_of_fifth_degree_starts_and_ends_at_rest() {
         assert!(((high[1] - low[1]) / (2.0 * h) - here[2]).abs() < 1e-8);
     }
 }
+
+/// Motions that list angles while others follow: the joints' rates are the derivatives of their positions all along.
+#[test]
+fn joint_rates_along_a_motion_are_derivatives_of_joint_positions_where_angles_follow() {
+    let mut looked_at = 0;
+    for robot in ["3-prs", "3-rps", "exechon"].map(|name| compile(name, &crate::common::text(name))) {
+        let (model, platform) = (robot.model(), &robot.model().topology().platform);
+        let turns = |list: &[Coordinate]| list.iter().any(|c| c.is_angle());
+        assert!(turns(&platform.independent) && turns(&platform.dependent), "{}", robot.name());
+        let home = home_pose(model);
+        let all = gough::kinematics::platform::coordinates(model, &home);
+        let moved = |c: &Coordinate| (*c, all[c.index()] + if c.is_angle() { 0.15 } else { 0.02 * model.size() });
+        let to = pose_with(model, &home, &platform.independent.iter().map(moved).collect::<Vec<_>>());
+        let motion = Trajectory::between(home, to, 1.0).unwrap();
+        let found = follow(model, robot.mode(), &motion, Some(1e-3)).unwrap();
+        let rows = &found.rows;
+        for w in rows.windows(3).skip(50).step_by(100) {
+            for k in 0..w[0].q.len() {
+                let h = w[2].t - w[1].t;
+                let (rate, accel) = ((w[2].q[k] - w[0].q[k]) / (2.0 * h), (w[2].qd[k] - w[0].qd[k]) / (2.0 * h));
+                let scale = w[1].qd[k].abs() + w[1].qdd[k].abs() + model.size();
+                assert!((rate - w[1].qd[k]).abs() < 1e-4 * scale, "{}: {rate} {}", robot.name(), w[1].qd[k]);
+                assert!((accel - w[1].qdd[k]).abs() < 1e-3 * scale, "{}: {accel} {}", robot.name(), w[1].qdd[k]);
+            }
+            looked_at += 1;
+        }
+    }
+    assert!(looked_at > 20, "{looked_at}");
+}

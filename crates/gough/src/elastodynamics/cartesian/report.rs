@@ -5,7 +5,7 @@ use super::plan::Choices;
 use crate::description::{RodInertia, VirtualTwists};
 use crate::elastodynamics::beam::Block;
 use crate::elastodynamics::error::ElasticError;
-use crate::elastodynamics::plan::{Actuators, Host, Place};
+use crate::elastodynamics::plan::{Host, Place};
 use crate::elastodynamics::vibration::{SAME_FREQUENCY, Vibration};
 use crate::linalg::dense::{Matrix, svd};
 use crate::spatial::{Twist, Wrench, vec3};
@@ -65,11 +65,7 @@ impl CartesianReport {
         let Choices { actuators, rods, virtual_twists } = c.plan().choices;
         Ok(Self {
             method: "cartesian",
-            actuators: match actuators {
-                Actuators::Locked => "locked",
-                Actuators::Elastic => "elastic",
-                Actuators::Free => "free",
-            },
+            actuators: actuators.word(),
             rods: if rods == RodInertia::Exact { "exact" } else { "lumped" },
             virtual_twists: match virtual_twists {
                 VirtualTwists::Attached => "attached",
