@@ -7,10 +7,10 @@ use crate::interrupt;
 use crate::output::Output;
 use crate::source::{Raw, Source, States};
 use crate::states::State;
+use crate::streams::{self, tell_line};
 use crate::table::{Column, Form, Table, Told};
 use gough::batch::each;
 use serde_json::Value;
-use std::io::IsTerminal as _;
 
 /// How many documents are made at a time.
 const CHUNK: usize = 2048;
@@ -167,17 +167,17 @@ impl Count {
     }
 
     fn interrupted(&self, of: Option<usize>) -> Failure {
-        eprintln!("interrupted: {} were answered and kept", self.of(of));
+        tell_line!("interrupted: {} were answered and kept", self.of(of));
         Failure::Silent(interrupt::status())
     }
 
     fn ended(&self) -> Result<(), Failure> {
         let Self { done, refused, misuse, first } = self;
         if *refused > 0 {
-            eprintln!("{refused} of {done} states have no answer");
+            tell_line!("{refused} of {done} states have no answer");
         }
         if let Some(first) = first {
-            eprintln!("{}", encode::terminal(first));
+            tell_line!("{}", encode::terminal(first));
         }
         if refused == done { Err(Failure::Silent(if *misuse { 2 } else { 1 })) } else { Ok(()) }
     }
@@ -194,7 +194,7 @@ fn tail(done: usize, refused: usize, of: Option<usize>) -> String {
 
 /// A count on terminals, nothing elsewhere.
 fn bar() -> indicatif::ProgressBar {
-    if !std::io::stderr().is_terminal() {
+    if !streams::are_watched() {
         return indicatif::ProgressBar::hidden();
     }
     let bar = indicatif::ProgressBar::no_length();

@@ -3,12 +3,11 @@
 use crate::encode::terminal;
 use crate::excerpt::{in_colour, render};
 use crate::output::{Output, print};
+use crate::streams::tell;
 use gough::description::{BadRobot, Diagnostic, LineIndex};
 use gough::kinematics::SolveError;
 use gough::{Error, ErrorKind};
 use serde_json::{Value, json};
-use std::io::Write as _;
-use std::process::ExitCode;
 
 /// Faults that are shown with their lines; nobody reads thousands of them.
 const MOST_SHOWN: usize = 100;
@@ -55,8 +54,8 @@ impl Failure {
     }
 
     /// Tell people on standard error, programs by a JSON document in place of the answer, both by the exit status.
-    pub fn report(&self, output: &Output) -> ExitCode {
-        let _ = write!(std::io::stderr(), "{}", self.text());
+    pub fn report(&self, output: &Output) -> u8 {
+        tell(&self.text());
         if output.json
             && let Some(document) = self.document()
         {
@@ -65,7 +64,7 @@ impl Failure {
                 let _ = print(&document);
             }
         }
-        ExitCode::from(self.status())
+        self.status()
     }
 
     fn cause(&self) -> &Failure {

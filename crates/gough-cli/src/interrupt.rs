@@ -68,7 +68,7 @@ pub fn look() {
 
 /// Whether the program was asked to end.
 pub fn asked() -> bool {
-    ASKED.load(Ordering::Relaxed) != 0
+    ASKED.load(Ordering::Relaxed) != 0 || crate::streams::stopped()
 }
 
 /// The exit status of a program that was asked to end.

@@ -3,6 +3,7 @@
 use crate::encode;
 use crate::failure::Failure;
 use crate::interrupt;
+use crate::streams::Out;
 use clap::Args;
 use serde_json::Value;
 use std::io::Write as _;
@@ -205,7 +206,7 @@ impl Output {
     /// Begin an answer that is written piece by piece.
     pub fn pieces(&self) -> Result<Pieces, Failure> {
         let Some(path) = &self.output else {
-            let to = Box::new(std::io::BufWriter::new(std::io::stdout()));
+            let to = Box::new(std::io::BufWriter::new(Out));
             return Ok(Pieces { to, part: None, shown: "the answer".to_owned(), gone: false });
         };
         let path = linked(path);
@@ -297,8 +298,7 @@ pub fn print(document: &Value) -> Result<(), Failure> {
 
 /// Print, and end quietly when the reader has gone away.
 fn print_text(text: &str) -> Result<(), Failure> {
-    let mut out = std::io::stdout().lock();
-    quietly(out.write_all(text.as_bytes()).and_then(|()| out.flush()), "the answer")
+    quietly(Out.write_all(text.as_bytes()).and_then(|()| Out.flush()), "the answer")
 }
 
 /// Write a file so that it is there whole or not at all. Links are followed; devices and pipes are written as they are.

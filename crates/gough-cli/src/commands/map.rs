@@ -18,7 +18,6 @@ use gough::question::{MapAnswer, MapQuestion, ReachNotes, RefusedNodes};
 use gough::{Robot, Wrench};
 use serde_json::json;
 use std::fmt::Write as _;
-use std::io::IsTerminal as _;
 use std::path::{Path, PathBuf};
 
 /// From values to colours.
@@ -118,11 +117,11 @@ fn answer_for(robot: &Robot, arguments: &Arguments) -> Result<(), Failure> {
     arguments.output.give_with(files, || json!(found), || text(robot, &region, arguments, &found))?;
     rows.map_or(Ok(()), Pieces::finish)?;
     if !found.complete {
-        eprintln!("interrupted: what was done has been kept");
+        crate::streams::tell_line!("interrupted: what was done has been kept");
         return Err(Failure::Silent(interrupt::status()));
     }
     if found.refused.iter().map(|r| r.count).sum::<usize>() == found.values.len() {
-        eprintln!("no: no node of the region has an answer in this working mode");
+        crate::streams::tell_line!("no: no node of the region has an answer in this working mode");
         return Err(Failure::Silent(1));
     }
     Ok(())
@@ -205,7 +204,7 @@ fn wrench(robot: &Robot, text: &str) -> Result<Wrench<f64>, Failure> {
 /// The map, with a progress bar on a terminal, ended early by Ctrl-C.
 fn with_progress(asked: &MapQuestion<'_>, nodes: usize) -> Result<MapAnswer, Failure> {
     interrupt::look();
-    let bar = if std::io::stderr().is_terminal() {
+    let bar = if crate::streams::are_watched() {
         let style = indicatif::ProgressStyle::with_template("{bar:40} {percent:>3} % {pos}/{len} poses, {eta} left");
         let bar = indicatif::ProgressBar::new(nodes as u64);
         style.map_or(bar.clone(), |s| bar.with_style(s))

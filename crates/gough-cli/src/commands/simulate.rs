@@ -31,7 +31,6 @@ use gough::{Pose, Robot, WorkingMode};
 use rand::{RngExt, SeedableRng};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
-use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 
 /// What follows the trajectory.
@@ -560,7 +559,7 @@ fn perturbed(model: &Model<f64>, text: &str) -> Result<Model<f64>, Failure> {
 
 /// A progress bar on a terminal, else nothing.
 fn bar(template: &str, length: u64) -> indicatif::ProgressBar {
-    if !std::io::stderr().is_terminal() {
+    if !crate::streams::are_watched() {
         return indicatif::ProgressBar::hidden();
     }
     let style = indicatif::ProgressStyle::with_template(template);

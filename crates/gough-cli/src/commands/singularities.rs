@@ -185,7 +185,7 @@ fn loci(robot: &Robot, mode: &WorkingMode, region: &Region, arguments: &Argument
     }
     arguments.output.give_with(files, || json!(found), || loci_text(robot, region, &found, arguments))?;
     if found.aspects.is_empty() {
-        eprintln!("no: no node of the region can be reached in this working mode");
+        crate::streams::tell_line!("no: no node of the region can be reached in this working mode");
         return Err(Failure::Silent(1));
     }
     Ok(())
