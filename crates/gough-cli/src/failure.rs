@@ -136,6 +136,9 @@ impl Failure {
             Failure::Of(..) | Failure::Silent(_) => return None,
         };
         let mut document = error_json(kind, &self.message());
+        if let Failure::Solve(e) | Failure::InMode(e) = self.cause() {
+            facts(e).into_iter().for_each(|(name, fact)| document["error"][name] = fact);
+        }
         if let Failure::Of(robot, _) = self {
             document["robot"] = json!(robot);
         }
@@ -144,6 +147,25 @@ impl Failure {
             document["faults"] = json!(faults_json(&bad.text, &bad.faults));
         }
         Some(document)
+    }
+}
+
+/// What a refusal knows in numbers and names, for programs: the leg, by how far, the twist that nothing resists.
+pub fn facts(e: &SolveError) -> Vec<(&'static str, Value)> {
+    match e {
+        SolveError::OutOfReach { leg, by } => vec![("leg", json!(leg)), ("by", json!(by))],
+        SolveError::AtLimit { leg } => vec![("leg", json!(leg))],
+        SolveError::OutOfRange { joint, value, range } => {
+            vec![("joint", json!(joint)), ("value", json!(value)), ("range", json!(range))]
+        }
+        SolveError::NoAssembly { by } => vec![("by", json!(by))],
+        SolveError::Singular { leg, .. } => vec![("leg", json!(leg))],
+        SolveError::Uncontrolled { motion } => vec![("twist", json!(motion))],
+        SolveError::NoInertia { motion } => vec![("twist", json!(motion))],
+        SolveError::BeyondEffort { drives } => vec![("drives", json!(drives))],
+        SolveError::CutOff { leg, along, .. } => vec![("leg", json!(leg)), ("along", json!(along))],
+        SolveError::NotInMode { others, .. } => vec![("modes", json!(others))],
+        _ => Vec::new(),
     }
 }
 

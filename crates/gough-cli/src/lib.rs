@@ -34,6 +34,7 @@ mod table;
 mod zip;
 
 use clap::{Parser, Subcommand};
+pub use failure::{facts, faults_json};
 use gough::Robot;
 use std::ffi::OsString;
 use std::sync::Arc;

@@ -1,0 +1,209 @@
+"""Many states in pieces: on executors, and in a folder that a second call goes on from."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import pickle
+from collections.abc import Iterator, Mapping
+from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
+from concurrent.futures.process import BrokenProcessPool
+from pathlib import Path
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from . import _native
+from ._arrays import FloatArray, Shape, rows
+from ._errors import Error
+
+if TYPE_CHECKING:
+    from ._robot import Robot
+
+SIZE = 4096
+"""States in a piece."""
+_TRIES = 3
+
+_Refused = tuple[int, str, str, str]
+Answered = tuple[dict[str, FloatArray], list[_Refused], list[dict[str, Any] | None]]
+
+
+@dataclass(frozen=True)
+class Pieces:
+    """A question about many states."""
+
+    robot: Robot
+    method: str
+    inputs: dict[str, FloatArray]
+    options: dict[str, Any]
+    lead: Shape
+    count: int
+
+    def digest(self) -> str:
+        """A name of the question: equal questions have equal names."""
+        said = hashlib.sha256()
+        told = [_native.version, _native.lanes, self.method, repr(self.robot._key()), repr(sorted(self.options.items()))]
+        told.append(repr((self.lead, SIZE)))
+        said.update("\0".join(told).encode())
+        for name, array in self.inputs.items():
+            said.update(name.encode() + repr(array.shape).encode() + np.ascontiguousarray(array).tobytes())
+        return said.hexdigest()[:24]
+
+    def cut(self) -> Iterator[tuple[int, dict[str, FloatArray]]]:
+        """First state and inputs of every piece."""
+        flat = {name: rows(array, self.lead, self.count) for name, array in self.inputs.items()}
+        for first in range(0, self.count, SIZE):
+            last = min(first + SIZE, self.count)
+            yield first, {name: _cut(array, first, last, self.count) for name, array in flat.items()}
+
+
+def _cut(array: FloatArray, first: int, last: int, count: int) -> FloatArray:
+    own = array[first:last] if len(array) == count else array
+    return np.ascontiguousarray(np.broadcast_to(own, (last - first, array.shape[-1])))
+
+
+def answered(robot: Robot, method: str, inputs: Mapping[str, FloatArray], options: Mapping[str, Any]) -> Answered:
+    """A piece, wherever it is computed."""
+    found = getattr(robot, method)(**inputs, **options)
+    refused = [(one.index[0], one.kind, one.message, one._facts) for one in found.refused]
+    return dict(found._arrays), refused, found.documents
+
+
+def _kept(file: Path) -> Answered | None:
+    try:
+        with file.open("rb") as opened:
+            arrays, refused, documents = pickle.load(opened)
+    except (OSError, EOFError, pickle.UnpicklingError, ValueError):
+        return None
+    return arrays, refused, documents
+
+
+def _keep(file: Path, found: Answered) -> None:
+    part = file.with_name(f"{file.name}.{os.getpid()}.part")
+    try:
+        with part.open("wb") as opened:
+            pickle.dump(found, opened, protocol=4)
+        part.replace(file)
+    except OSError as why:
+        part.unlink(missing_ok=True)
+        raise Error(f"a piece cannot be kept in {file.parent}: {why}; what is there is kept, make room and ask again") from why
+
+
+def _place(folder: str | os.PathLike[str], pieces: Pieces) -> Path:
+    place = Path(folder, f"{pieces.method}-{pieces.digest()}")
+    try:
+        place.mkdir(parents=True, exist_ok=True)
+        question = {"robot": pieces.robot.name, "method": pieces.method, "states": pieces.count, "of": SIZE}
+        (place / "question.json").write_text(json.dumps(question))
+    except OSError as why:
+        raise Error(f"pieces cannot be kept in {folder}: {why}; name a folder that can be written to") from why
+    return place
+
+
+def spread(pieces: Pieces, executor: Executor | None, folder: str | os.PathLike[str] | None) -> Answered:
+    """Answer in pieces; those that the folder has are not computed again."""
+    place = None if folder is None else _place(folder, pieces)
+    found: dict[int, Answered] = {}
+    todo: dict[int, dict[str, FloatArray]] = {}
+    for first, inputs in pieces.cut():
+        kept = None if place is None else _kept(place / f"{first:012}.piece")
+        if kept is None:
+            todo[first] = inputs
+        else:
+            found[first] = kept
+    for first, answer in _computed(pieces, executor, todo):
+        if place is not None:
+            _keep(place / f"{first:012}.piece", answer)
+        found[first] = answer
+    return _joined(pieces, found)
+
+
+def _computed(
+    pieces: Pieces, executor: Executor | None, todo: dict[int, dict[str, FloatArray]]
+) -> Iterator[tuple[int, Answered]]:
+    """Pieces as they come; one whose worker died is given to another."""
+    if executor is None:
+        for first, inputs in todo.items():
+            yield first, answered(pieces.robot, pieces.method, inputs, pieces.options)
+        return
+    tries = dict.fromkeys(todo, 0)
+
+    def submit(first: int) -> Future[Answered]:
+        tries[first] += 1
+        return executor.submit(answered, pieces.robot, pieces.method, todo[first], pieces.options)
+
+    waiting: dict[Future[Answered], int] = {}
+    try:
+        for first in todo:
+            waiting[submit(first)] = first
+        while waiting:
+            done, _ = wait(waiting, return_when=FIRST_COMPLETED)
+            for future in done:
+                first = waiting.pop(future)
+                why = future.exception()
+                if why is None:
+                    yield first, future.result()
+                elif isinstance(why, Error) or tries[first] >= _TRIES or isinstance(why, BrokenProcessPool):
+                    raise _lost(why) from why
+                else:
+                    waiting[submit(first)] = first
+    except (BrokenProcessPool, RuntimeError) as why:
+        raise _lost(why) from why
+    finally:
+        for future in waiting:
+            future.cancel()
+
+
+def _lost(why: BaseException) -> BaseException:
+    if isinstance(why, Error):
+        return why
+    return Error(
+        f"the executor lost a piece: {type(why).__name__}: {why}; ask again with a new executor, and with folder= to go on "
+        "from the pieces that are done"
+    )
+
+
+def _joined(pieces: Pieces, found: Mapping[int, Answered]) -> Answered:
+    arrays: dict[str, FloatArray] = {}
+    refused: list[_Refused] = []
+    documents: list[dict[str, Any] | None] = []
+    if not found:  # no states: the shapes of an answer about none
+        inputs = {name: array[:0] for name, array in _empty(pieces).items()}
+        empty = answered(pieces.robot, pieces.method, inputs, pieces.options)
+        return {name: array.reshape(*pieces.lead, *array.shape[1:]) for name, array in empty[0].items()}, [], []
+    order = sorted(found)
+    for name in found[order[0]][0]:
+        whole = np.concatenate([found[first][0][name] for first in order])
+        arrays[name] = whole.reshape(*pieces.lead, *whole.shape[1:])
+    for first in order:
+        refused += [(first + place, *rest) for place, *rest in found[first][1]]  # type: ignore[misc]
+        documents += found[first][2]
+    return arrays, refused, documents
+
+
+def _empty(pieces: Pieces) -> dict[str, FloatArray]:
+    return {name: np.zeros((0, array.shape[-1])) for name, array in pieces.inputs.items()}
+
+
+def ray_executor(**options: Any) -> Executor:
+    """An executor on Ray, which is started where it is not; `options` are those of `ray.remote`."""
+    from ._results import needs
+
+    ray = needs("ray", "ray_executor")
+    if not ray.is_initialized():
+        ray.init()
+    return _RayExecutor(ray, options)
+
+
+class _RayExecutor(Executor):
+    def __init__(self, ray: Any, options: dict[str, Any]) -> None:
+        self._ray = ray
+        run = lambda function, *args, **kwargs: function(*args, **kwargs)
+        self._run = ray.remote(**options)(run) if options else ray.remote(run)
+
+    def submit(self, fn: Any, /, *args: Any, **kwargs: Any) -> Future[Any]:
+        """Run a function on Ray."""
+        future: Future[Any] = self._run.remote(fn, *args, **kwargs).future()
+        return future
