@@ -50,7 +50,8 @@ def helped(command: str) -> tuple[str, list[tuple[str, bool, str]]]:
         elif found and line.strip():
             name, takes, words = found[-1]
             found[-1] = (name, takes, f"{words} {line.strip()}".strip())
-    return text.splitlines()[0], [option for option in found if option[0] not in ROBOTS]
+    summary = " ".join(text.split("\n\n")[0].split())
+    return summary, [option for option in found if option[0] not in ROBOTS]
 
 
 def python(option: str) -> str:

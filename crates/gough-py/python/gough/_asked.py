@@ -355,4 +355,4 @@ def _gathered(documents: Sequence[dict[str, Any] | None], path: tuple[str, ...],
         return None
     width = np.asarray(there, dtype=np.float64).shape
     filled = [np.full(width, np.nan) if value is None else np.asarray(value, dtype=np.float64) for value in values]
-    return np.stack(filled).reshape(*lead, *width)
+    return np.stack(filled).reshape((*lead, *width))

@@ -102,6 +102,15 @@ class Robot(Asked):
     def _repr_html_(self) -> str:
         return card(self)
 
+    def ask(self, command: str, **options: Value) -> Document:
+        """Any command of the program with its options, `-` written as `_`: the document of `--json`.
+
+        >>> import gough
+        >>> gough.robot("five-bar").ask("kinematics", pose={"x": 0.05, "y": 0.25})["working_mode"]
+        '+-'
+        """
+        return one(self, command, _words.options(self, options))
+
     def view(self) -> NoReturn:
         """The viewer."""
         raise Error("the viewer has no page in this version; `r` in a notebook shows a drawing, and maps have plot()")
