@@ -24,10 +24,10 @@ use std::ops::Range;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex};
 
-/// States in the first block, where one takes a microsecond.
-const MANY: usize = 1024;
-/// States in the first block, where one takes longer.
-const FEW: usize = 16;
+/// States that one core takes at a time, where one takes a microsecond: a multiple of the lanes.
+const MANY: usize = 256;
+/// States that one core takes at a time, where one takes longer.
+const FEW: usize = 4;
 
 type Array2<'py> = PyReadonlyArray2<'py, f64>;
 type Out2<'py> = Vec<PyReadwriteArray2<'py, f64>>;
@@ -124,6 +124,28 @@ impl PyRobot {
             refused.extend(done.err().map(|why| (i, why)));
         }
         refused
+    }
+
+    /// Memory that knows a good order of the drives: that of home.
+    fn memory_of_dynamics(&self) -> Dynamics {
+        let (model, n) = (self.robot.model(), self.robot.components().len());
+        let mut dynamics = Dynamics::new(model);
+        let rest = vec![0.0; n];
+        let _ = dynamics.inverse_leg_by_leg(model, self.robot.home(), &rest, &rest, None);
+        dynamics.remember();
+        dynamics
+    }
+
+    /// Memory for four states that knows a good order of the drives: that of home.
+    fn four_states(&self) -> FourStates {
+        let model = self.robot.model();
+        let mut four = FourStates::new(model);
+        let rest = vec![0.0; self.robot.components().len()];
+        let home = State { pose: self.robot.home().pose(), t_r: &rest, td_r: &rest };
+        let mut efforts = vec![0.0; LANES * model.topology().active.len()];
+        let _ = four.inverse(model, &[home; LANES], self.robot.mode(), None, &mut efforts);
+        four.remember();
+        four
     }
 
     fn vibrations(&self, actuators: Actuators) -> Arc<Kept<Vibration>> {
@@ -394,8 +416,9 @@ impl PyRobot {
             return None;
         }
         let (model, pose) = (self.robot.model(), self.poses.pose(x).ok()?);
-        let make = || Ok::<_, Error>(Dynamics::new(model));
+        let make = || Ok::<_, Error>(self.memory_of_dynamics());
         let found = self.dynamics.with(make, |dynamics| {
+            dynamics.forget();
             let efforts = dynamics.inverse(model, &pose, self.robot.mode(), xd, xdd, None).ok()?;
             Some(PyArray1::from_slice(py, efforts))
         });
@@ -416,12 +439,13 @@ impl PyRobot {
         let (model, mode) = (self.robot.model(), self.mode_of(py, mode)?);
         let [x, xd, xdd] = rows(&states, count)?;
         let drives = model.topology().active.len();
-        let make = || Ok(FourStates::new(model));
+        let make = || Ok(self.four_states());
         let out = Answers::new(&mut out, count)?;
         answer(py, (count, MANY, threads), out, (&self.four, make), |four, range, out| {
             let (first, end) = (range.start, range.end);
             let mut refused = Vec::new();
             let mut found = vec![0.0; LANES * drives];
+            four.forget();
             for i in range.step_by(LANES) {
                 let n = LANES.min(end - i);
                 let poses: [_; LANES] = std::array::from_fn(|k| self.pose_of(x.row(i + k.min(n - 1))));
@@ -497,7 +521,7 @@ impl PyRobot {
         let (model, mode) = (self.robot.model(), self.mode_of(py, mode)?);
         let [x, xd, tau] = rows(&states, count)?;
         let (t, open) = (model.topology(), !model.topology().plan.given.is_empty());
-        let make = || Ok(Dynamics::new(model));
+        let make = || Ok(self.memory_of_dynamics());
         let out = Answers::new(&mut out, count)?;
         answer(py, (count, MANY, threads), out, (&self.dynamics, make), |dynamics, range, out| {
             let [acceleration, active, passive] = out else { return Vec::new() };

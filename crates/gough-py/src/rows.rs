@@ -10,9 +10,6 @@ use rayon::prelude::*;
 use std::ops::Range;
 use std::sync::Mutex;
 
-/// States that one core takes at a time.
-const TASK: usize = 256;
-
 /// Memory of computations, used again and again.
 pub struct Kept<M>(Mutex<Vec<M>>);
 
@@ -74,7 +71,7 @@ impl<'a> Answers<'a> {
         arrays.iter_mut().map(one).collect::<PyResult<_>>().map(Self)
     }
 
-    /// Parts of the arrays for the first tasks of a block; the rest stays.
+    /// Parts of the arrays for the tasks of a block; the rest stays.
     fn tasks(&mut self, block: Range<usize>, size: usize) -> Vec<(Range<usize>, Vec<&'a mut [f64]>)> {
         let starts = block.clone().step_by(size);
         let part = |(rest, width): &mut (&'a mut [f64], usize), n: usize| {
@@ -92,10 +89,11 @@ impl<'a> Answers<'a> {
 }
 
 /// Answer states in order, on threads; `task` writes into the parts of the arrays that belong to its range and tells whom it
-/// refused. Rows of refused states are not a number.
+/// refused. Rows of refused states are not a number. Tasks begin at multiples of `size` whatever the number of threads, so that the
+/// answers are the same to the last bit.
 pub fn answer<M: Send>(
     py: Python<'_>,
-    (count, few, threads): (usize, usize, Option<usize>),
+    (count, size, threads): (usize, usize, Option<usize>),
     mut answers: Answers<'_>,
     memory: (&Kept<M>, impl Fn() -> Result<M, Error> + Sync),
     task: impl Fn(&mut M, Range<usize>, &mut [&mut [f64]]) -> Vec<(usize, Error)> + Sync,
@@ -112,13 +110,12 @@ pub fn answer<M: Send>(
         found.iter().map(|(i, why)| refused(*i, why)).collect::<Vec<_>>()
     };
     let mut all = Vec::new();
-    in_blocks(py, count, few, threads, |block| {
+    in_blocks(py, count, size, threads, |block| {
         // Outside of a pool nothing may ask rayon, which would start threads of its own.
         if rayon::current_thread_index().is_none() {
-            all.extend(answers.tasks(block, TASK).into_iter().flat_map(one));
+            all.extend(answers.tasks(block, size).into_iter().flat_map(one));
             return;
         }
-        let size = TASK.min(block.len().div_ceil(4 * rayon::current_num_threads())).next_multiple_of(4);
         all.extend(answers.tasks(block, size).into_par_iter().flat_map_iter(one).collect::<Vec<_>>());
     })?;
     Ok(all)

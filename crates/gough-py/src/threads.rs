@@ -56,19 +56,19 @@ fn abandon(pool: &Arc<ThreadPool>) {
     }
 }
 
-/// Work on `count` items block by block, the lock of the interpreter released, signals heard in between. `few`: how many in the
-/// first block.
+/// Work on `count` items block by block, the lock of the interpreter released, signals heard in between. Blocks begin at
+/// multiples of `unit`.
 pub fn in_blocks(
     py: Python<'_>,
     count: usize,
-    few: usize,
+    unit: usize,
     threads: Option<usize>,
     mut work: impl FnMut(Range<usize>) + Send,
 ) -> PyResult<()> {
-    let pool = if number(threads) > 1 && count > few { Some(pool(threads)?) } else { None };
-    let (mut from, mut size) = (0, few.max(1));
+    let pool = if number(threads) > 1 && count > unit { Some(pool(threads)?) } else { None };
+    let (mut from, mut units) = (0, 2 * number(threads));
     while from < count {
-        let (begun, to) = (Instant::now(), count.min(from.saturating_add(size)));
+        let (begun, to) = (Instant::now(), count.min(from.saturating_add(unit * units)));
         py.detach(|| match &pool {
             Some(pool) => pool.install(|| work(from..to)),
             None => work(from..to),
@@ -77,9 +77,9 @@ pub fn in_blocks(
         from = to;
         let taken = begun.elapsed();
         if taken < LISTEN {
-            size = size.saturating_mul(2);
+            units = units.saturating_mul(2).min(1 << 20);
         } else if taken > 2 * LISTEN {
-            size = (size / 2).max(1);
+            units = (units / 2).max(1);
         }
     }
     Ok(())

@@ -183,8 +183,8 @@ def test_identify(answer: Ask) -> None:
 
 
 def test_loci(answer: Ask) -> None:
-    wanted = answer("singularities", "five-bar", "--region", "x=-0.3:0.3:31,y=0.1:0.4:31")
-    found = gough.robot("five-bar").loci({"x": (-0.3, 0.3, 31), "y": (0.1, 0.4, 31)})
+    wanted = answer("singularities", "five-bar", "--region", "x=-0.2:0.2:7,y=0.15:0.35:7", "--accuracy", "1e-3")
+    found = gough.robot("five-bar").loci({"x": (-0.2, 0.2, 7), "y": (0.15, 0.35, 7)}, accuracy=1e-3)
     assert found == wanted
 
 

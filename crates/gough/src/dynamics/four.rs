@@ -73,6 +73,18 @@ impl FourStates {
         Self { alone: Dynamics::new(model), lanes: (in_lanes && enough).then(|| Box::new(InLanes::new(model))) }
     }
 
+    /// See [`Dynamics::remember`].
+    #[doc(hidden)]
+    pub fn remember(&mut self) {
+        self.alone.remember();
+    }
+
+    /// See [`Dynamics::forget`].
+    #[doc(hidden)]
+    pub fn forget(&mut self) {
+        self.alone.forget();
+    }
+
     /// Efforts of the drives for four states, one list after the other in `out`; the shortest lists where drives are redundant.
     /// A state without an answer leaves its part of `out` as it was.
     pub fn inverse(

@@ -32,6 +32,8 @@ pub struct Dynamics {
     drives: Drives<f64>,
     /// Order in which the drives were last solved for.
     pub(super) order: PivotOrder,
+    /// Order that [`Dynamics::forget`] goes back to.
+    start: PivotOrder,
     lanes: Vec<LaneEfforts>,
     simple: bool,
     /// The last state was answered by closed forms of whole legs.
@@ -131,6 +133,7 @@ impl Dynamics {
             efforts: Efforts::new(model),
             drives: Drives::new(model),
             order: PivotOrder::natural(n),
+            start: PivotOrder::natural(n),
             lanes: model.groups().iter().map(|g| LaneEfforts::new(model, g)).collect(),
             simple: legs_are_simple(model),
             shortly: false,
@@ -159,6 +162,19 @@ impl Dynamics {
     /// Whether the last state was answered by closed forms of whole legs.
     pub fn took_closed_forms(&self) -> bool {
         self.shortly
+    }
+
+    /// Keep the order in which the drives were solved for last as the one to begin with.
+    #[doc(hidden)]
+    pub fn remember(&mut self) {
+        self.start.clone_from(&self.order);
+    }
+
+    /// Begin as after [`Dynamics::remember`]: what was asked since then does not show in the last digits of what comes.
+    #[doc(hidden)]
+    pub fn forget(&mut self) {
+        self.order.rows.clone_from(&self.start.rows);
+        self.order.cols.clone_from(&self.start.cols);
     }
 
     /// From now on, loads act, see [`Conditions`]; friction is asked for state by state.
