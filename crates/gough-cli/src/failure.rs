@@ -136,7 +136,15 @@ impl Failure {
             Failure::Of(..) | Failure::Silent(_) => return None,
         };
         let mut document = error_json(kind, &self.message());
-        if let Failure::Solve(e) | Failure::InMode(e) = self.cause() {
+        let refused = match self.cause() {
+            Failure::InMode(e) => Some(e),
+            Failure::Asked(e) => match &**e {
+                Error::Solve(e) => Some(e),
+                _ => None,
+            },
+            _ => None,
+        };
+        if let Some(e) = refused {
             facts(e).into_iter().for_each(|(name, fact)| document["error"][name] = fact);
         }
         if let Failure::Of(robot, _) = self {
