@@ -58,6 +58,7 @@ pub mod kinematics;
 pub mod linalg;
 #[doc(hidden)]
 pub mod model;
+pub mod program;
 pub mod question;
 mod robot;
 pub mod robots;

@@ -114,6 +114,7 @@ pub struct Robot {
     remarks: Vec<Diagnostic>,
     source: Source,
     payload: Option<Inertia<f64>>,
+    programs: crate::program::Programs,
 }
 
 impl PartialEq for Robot {
@@ -165,13 +166,18 @@ impl Robot {
             set: options.set.clone(),
             actuation: actuation.map(str::to_owned),
         };
-        Ok(Self { model, home, mobility, remarks, source, payload: None })
+        Ok(Self { model, home, mobility, remarks, source, payload: None, programs: Default::default() })
     }
 
     /// The model.
     #[doc(hidden)]
     pub fn model(&self) -> &Model<f64> {
         &self.model
+    }
+
+    /// Models of this robot that were compiled already.
+    pub(crate) fn programs(&self) -> &crate::program::Programs {
+        &self.programs
     }
 
     /// What the robot was made of.
@@ -182,6 +188,7 @@ impl Robot {
     /// The robot with a payload on its platform, in the platform's frame.
     pub fn carrying(mut self, payload: Inertia<f64>) -> Self {
         self.model = self.model.carrying(payload);
+        self.programs = Default::default();
         self.payload = Some(self.payload.map_or(payload, |before| before + payload));
         self
     }

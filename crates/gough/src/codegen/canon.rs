@@ -7,11 +7,11 @@ use crate::scalar::{Arg, Op, Program};
 use std::collections::{BTreeSet, HashMap};
 
 /// Number of a node.
-pub(super) type Id = usize;
+pub(crate) type Id = usize;
 
 /// Functions of one or more values.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
-pub(super) enum Function {
+pub(crate) enum Function {
     Sqrt,
     Sin,
     Cos,
@@ -23,7 +23,7 @@ pub(super) enum Function {
 
 /// `factor · node`, or the number `factor`.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub(super) struct Value {
+pub(crate) struct Value {
     pub factor: f64,
     pub node: Option<Id>,
 }
@@ -32,7 +32,7 @@ pub(super) struct Value {
 type Multiple = (Option<Id>, u64);
 
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
-pub(super) enum Node {
+pub(crate) enum Node {
     Input(u32),
     /// Multiples of nodes, and of one where the node is missing; the first multiple is positive.
     Sum(Vec<Multiple>),
@@ -43,7 +43,7 @@ pub(super) enum Node {
 
 /// A program in canonical form.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Canon {
+pub(crate) struct Canon {
     pub nodes: Vec<Node>,
     ids: HashMap<Node, Id>,
     /// Numbers met so far, by their bits: those that differ by rounding alone are one number.
@@ -54,7 +54,7 @@ pub(super) struct Canon {
 
 /// Rules that pay for some programs and not for others.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub(super) struct Rules {
+pub(crate) struct Rules {
     /// Sums inside sums are opened wherever that leaves fewer terms, whoever else uses them.
     pub opens: bool,
     /// Sums are opened one level at a time, and into products too, wherever constants cancel.

@@ -4,18 +4,18 @@ use super::canon::{Canon, Function, Node as CanonNode, Value};
 use std::collections::HashMap;
 
 /// Number of a node.
-pub(super) type Id = usize;
+pub(crate) type Id = usize;
 
 /// A node, or its opposite.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
-pub(super) struct Signed {
+pub(crate) struct Signed {
     pub node: Id,
     pub minus: bool,
 }
 
 /// What a node computes.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
-pub(super) enum Node {
+pub(crate) enum Node {
     Input(u32),
     /// Bits of a positive number.
     Number(u64),
@@ -50,7 +50,7 @@ impl Count {
 
 /// A program as a graph. Operands may stand anywhere; [`Graph::order`] sorts them.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Graph {
+pub(crate) struct Graph {
     pub nodes: Vec<Node>,
     ids: HashMap<Node, Id>,
     pub outputs: Vec<Signed>,
@@ -296,7 +296,7 @@ impl Graph {
     }
 
     /// Results that wait while a node is computed, as if nothing were shared (Sethi and Ullman).
-    fn room(&self) -> Vec<usize> {
+    pub fn room(&self) -> Vec<usize> {
         let mut room = vec![0; self.nodes.len()];
         for id in self.sorted() {
             let mut needs: Vec<usize> = self.operands(id).into_iter().map(|i| room[i]).collect();
@@ -327,6 +327,12 @@ impl Graph {
     /// Outputs for the given inputs.
     #[cfg(test)]
     pub fn eval(&self, inputs: &[f64]) -> Vec<f64> {
+        let results = self.results(inputs);
+        self.outputs.iter().map(|v| if v.minus { -results[v.node] } else { results[v.node] }).collect()
+    }
+
+    /// Results of all nodes that are needed for the given inputs; of the others zero.
+    pub fn results(&self, inputs: &[f64]) -> Vec<f64> {
         let mut results = vec![0.0; self.nodes.len()];
         for id in self.sorted() {
             let at = |v: &Signed| if v.minus { -results[v.node] } else { results[v.node] };
@@ -339,6 +345,6 @@ impl Graph {
                 Node::Call(f, args) => f.on(&args.iter().map(at).collect::<Vec<f64>>()),
             };
         }
-        self.outputs.iter().map(|v| if v.minus { -results[v.node] } else { results[v.node] }).collect()
+        results
     }
 }

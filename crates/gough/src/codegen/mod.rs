@@ -14,14 +14,15 @@
 //! # Ok::<(), gough::codegen::CodegenError>(())
 //! ```
 
-mod canon;
+pub(crate) mod canon;
 mod checked;
 mod derive;
 mod emit;
 pub mod encode;
 mod frames;
-mod graph;
+pub(crate) mod graph;
 mod legs;
+pub(crate) mod lower;
 mod models;
 mod optimise;
 mod plan;
@@ -305,6 +306,13 @@ pub enum CodegenError {
     NotFinite,
     /// Only inverse dynamics and the regressor are written on dynamic parameters.
     NoColumns,
+    /// The model is written as code only, and not run by the library.
+    NotCompiled {
+        /// The model.
+        model: ModelKind,
+    },
+    /// More results than a compiled program can hold.
+    TooLarge,
 }
 
 impl CodegenError {
@@ -323,6 +331,8 @@ impl CodegenError {
             Self::DerivativesOfRoutine | Self::RoutineInLanes | Self::NoColumns => "usage",
             Self::NotFinite => "not-finite",
             Self::Disagrees { .. } => "disagrees",
+            Self::NotCompiled { .. } => "not-compiled",
+            Self::TooLarge => "too-large",
         }
     }
 
@@ -334,6 +344,7 @@ impl CodegenError {
             | Self::NothingFlexible
             | Self::DerivativesOfRoutine
             | Self::RoutineInLanes
+            | Self::NotCompiled { .. }
             | Self::NoColumns => true,
             Self::Home(e) => e.is_misuse(),
             Self::Elastic(e) => e.is_misuse(),
@@ -388,6 +399,14 @@ impl fmt::Display for CodegenError {
             Self::NoColumns => f.write_str(
                 "dynamic parameters are inputs of `idm` and columns of `regressor`: leave out `--parameters` for other models",
             ),
+            Self::NotCompiled { model } => write!(
+                f,
+                "model `{}` is written as code and not run over blocks; igm, kinematics, jacobian, idm and ddm are",
+                model.name()
+            ),
+            Self::TooLarge => {
+                f.write_str("the model has too many results for a compiled program: ask the general road (`idm`, `ddm`), or generate code")
+            }
             Self::NotFinite => f.write_str(
                 "no posture around home gives finite numbers: where `ddm` refuses too, give the bodies their masses and inertias",
             ),

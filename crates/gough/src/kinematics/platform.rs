@@ -71,7 +71,7 @@ pub fn check_pose(model: &Model<f64>, pose: &Pose<f64>) -> Result<(), SolveError
 }
 
 /// Metres; squares of squares of what is nearer can be trusted.
-const FARTHEST: f64 = 1e9;
+pub(crate) const FARTHEST: f64 = 1e9;
 
 const NOT_A_ROTATION: &str = "R is not a rotation matrix: its columns must be unit vectors at right angles";
 

@@ -50,6 +50,24 @@ pub fn all_within(x: Lanes, limit: f64) -> bool {
 }
 
 impl Lanes {
+    /// `self · a - b` in one instruction.
+    #[inline(always)]
+    pub fn mul_sub(self, a: Self, b: Self) -> Self {
+        Self(self.0.mul_sub(a.0, b.0))
+    }
+
+    /// `b - self · a` in one instruction.
+    #[inline(always)]
+    pub fn mul_neg_add(self, a: Self, b: Self) -> Self {
+        Self(self.0.mul_neg_add(a.0, b.0))
+    }
+
+    /// Absolute values.
+    #[inline(always)]
+    pub fn magnitude(self) -> Self {
+        Self(self.0.abs())
+    }
+
     fn each(self, f: impl Fn(f64) -> f64) -> Self {
         lanes(self.0.to_array().map(f))
     }

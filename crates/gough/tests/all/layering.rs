@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-const FLOORS: [(&str, u8); 17] = [
+const FLOORS: [(&str, u8); 18] = [
     ("scalar", 0),
     ("spatial", 1),
     ("linalg", 1),
@@ -11,15 +11,16 @@ const FLOORS: [(&str, u8); 17] = [
     ("kinematics", 4),
     ("compile", 5),
     ("dynamics", 5),
-    ("batch", 6),
-    ("trajectory", 6),
     ("elastodynamics", 6),
-    ("analysis", 7),
-    ("crossing", 8),
-    ("identification", 8),
-    ("codegen", 9),
-    ("simulation", 9),
-    ("question", 10),
+    ("codegen", 7),
+    ("program", 8),
+    ("batch", 9),
+    ("trajectory", 9),
+    ("analysis", 10),
+    ("crossing", 11),
+    ("identification", 11),
+    ("simulation", 12),
+    ("question", 13),
 ];
 
 /// Files beside the folders: a robot ready to be asked needs all stages up to the compiler.

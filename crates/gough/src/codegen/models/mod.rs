@@ -59,6 +59,8 @@ pub(super) struct Subject<'a> {
     pub symbolic: Vec<usize>,
     /// Dynamic parameters that the efforts are written on.
     pub columns: Option<StandardSet>,
+    /// The pose is given by position and rotation matrix, whatever the coordinates of the platform are.
+    pub by_matrix: bool,
     pub plan: LegsPlan,
     regrouping: Regrouping,
     /// How the platform is balanced, and in which order the drives are solved for.
@@ -143,6 +145,7 @@ impl<'a> Subject<'a> {
             solve,
             symbolic,
             columns: None,
+            by_matrix: false,
             plan: legs,
             regrouping: Regrouping::new(model),
             balance: Balance::default(),
@@ -230,6 +233,7 @@ impl<'a> Subject<'a> {
             solve: self.solve,
             symbolic: self.symbolic.clone(),
             columns: self.columns.clone(),
+            by_matrix: self.by_matrix,
             plan: self.plan.clone(),
             regrouping: self.regrouping.clone(),
             balance,
@@ -245,7 +249,7 @@ impl<'a> Subject<'a> {
     /// Coordinates of the pose that a generated function takes.
     pub fn pose_group(&self) -> Group {
         let platform = &self.robot.model().topology().platform;
-        if platform.coordinates == Coordinates::Spatial {
+        if self.by_matrix || platform.coordinates == Coordinates::Spatial {
             let R = (0..9).map(|k| format!("R{}{}", k / 3 + 1, k % 3 + 1));
             let entries = ["x", "y", "z"].map(str::to_owned).into_iter().chain(R).collect();
             return Group::new("pose", "position of the platform, then its rotation matrix row by row", entries);
@@ -309,11 +313,16 @@ impl<'a> Subject<'a> {
         Inertias { bodies: all.bodies.map(|_, i| lit(i)), platform: lit(&all.platform) }
     }
 
+    /// The pose that numbers of its group stand for.
+    pub fn pose<S: Real>(&self, model: &Model<S>, x: &[S]) -> Pose<S> {
+        if self.by_matrix { pose_in(model, x) } else { pose_of(model, x) }
+    }
+
     /// The posture of a pose, closed form by closed form.
     pub fn close<S: Real>(&self, model: &Model<S>, pose: &[S]) -> Positions<S> {
         let topology = model.topology();
         let mut pos = Positions::new(model);
-        pos.X_WE = pose_of(model, pose);
+        pos.X_WE = self.pose(model, pose);
         for &leg in &topology.order {
             solve_one_leg(model, leg, &self.mode.signs()[topology.legs[leg].roots.clone()], &mut pos);
             let hung = topology.platform.tool.filter(|b| topology.bodies[*b].leg == leg);
@@ -431,24 +440,64 @@ impl<'a> Subject<'a> {
     }
 }
 
+/// The pose in twelve numbers: position, then rotation matrix row by row.
+pub(in crate::codegen) fn pose_by_matrix<S: Real>(x: &[S]) -> Pose<S> {
+    Pose { R: Rotation(Mat3::from_fn(|i, j| x[3 + 3 * i + j])), p: vec3(x[0], x[1], x[2]) }
+}
+
+/// The pose in twelve numbers, with what the coordinates of the platform do not move as at home.
+fn pose_in<S: Real>(model: &Model<S>, x: &[S]) -> Pose<S> {
+    let (platform, given) = (&model.topology().platform, pose_by_matrix(x));
+    let mut pose = home_pose(model);
+    if platform.coordinates == Coordinates::Spatial {
+        return given;
+    }
+    platform.independent.iter().filter(|c| !c.is_angle()).for_each(|c| pose.p[c.index()] = given.p[c.index()]);
+    match turns(model) {
+        Turns::None => {}
+        Turns::AboutZ => pose.R = Rotation::about_z(Turn { cos: given.R.0[(0, 0)], sin: given.R.0[(1, 0)] }),
+        Turns::Any => pose.R = given.R,
+    }
+    pose
+}
+
+/// How a platform turns.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(in crate::codegen) enum Turns {
+    /// Not at all.
+    None,
+    /// About the vertical, from the axes of the world.
+    AboutZ,
+    /// Otherwise.
+    Any,
+}
+
+/// How the platform of a robot turns by its coordinates.
+pub(in crate::codegen) fn turns<S: Real>(model: &Model<S>) -> Turns {
+    let angles = model.topology().platform.independent.iter().copied().filter(|c| c.is_angle());
+    let level = model.numbers().home[3].is_zero() && model.numbers().home[4].is_zero();
+    match angles.collect::<Vec<Coordinate>>().as_slice() {
+        [] => Turns::None,
+        [Coordinate::Rz] if level => Turns::AboutZ,
+        _ => Turns::Any,
+    }
+}
+
 /// The pose with these coordinates; others are those of home.
 fn pose_of<S: Real>(model: &Model<S>, x: &[S]) -> Pose<S> {
     let platform = &model.topology().platform;
     if platform.coordinates == Coordinates::Spatial {
-        let R = Rotation(Mat3::from_fn(|i, j| x[3 + 3 * i + j]));
-        return Pose { R, p: vec3(x[0], x[1], x[2]) };
+        return pose_by_matrix(x);
     }
     let mut pose = home_pose(model);
     let mut angles = model.numbers().home[3..].to_vec();
     for (c, x) in platform.independent.iter().zip(x) {
         if c.is_angle() { angles[c.index() - 3] = *x } else { pose.p[c.index()] = *x }
     }
-    let turns: Vec<Coordinate> = platform.independent.iter().copied().filter(|c| c.is_angle()).collect();
-    let level = model.numbers().home[3].is_zero() && model.numbers().home[4].is_zero();
-    if turns == [Coordinate::Rz] && level {
-        pose.R = Rotation::about_z(Turn::of(angles[2]));
-    } else if !turns.is_empty() {
-        pose.R = from_rpy(angles[0], angles[1], angles[2]);
+    match turns(model) {
+        Turns::None => {}
+        Turns::AboutZ => pose.R = Rotation::about_z(Turn::of(angles[2])),
+        Turns::Any => pose.R = from_rpy(angles[0], angles[1], angles[2]),
     }
     pose
 }
@@ -538,14 +587,14 @@ pub(super) fn states(subject: &Subject<'_>, inputs: &[Group]) -> Vec<(Vec<f64>, 
     let robot = subject.robot;
     let near = postures(robot, &subject.mode).unwrap_or_default();
     let parameters = &robot.model().numbers().parameters;
-    let spatial = robot.model().topology().platform.coordinates == Coordinates::Spatial;
+    let matrix = subject.by_matrix || robot.model().topology().platform.coordinates == Coordinates::Spatial;
     let state = |(s, pos): (usize, &Positions<f64>)| {
         let mut x = Vec::new();
         for group in inputs {
             // Numbers without a pattern that code could get right by chance.
             let some = |k: usize| 0.9 * ((3 * s + 2 * k) as f64 + 0.7).sin();
             match group.name.as_str() {
-                "pose" if spatial => x.extend(pos.X_WE.p.iter().chain(pos.X_WE.R.0.transpose().iter())),
+                "pose" if matrix => x.extend(pos.X_WE.p.iter().chain(pos.X_WE.R.0.transpose().iter())),
                 "pose" => x.extend(crate::kinematics::platform::independent(robot.model(), &pos.X_WE)),
                 "parameters" => x.extend(subject.symbolic.iter().map(|k| parameters[*k])),
                 _ => x.extend((0..group.entries.len()).map(some)),

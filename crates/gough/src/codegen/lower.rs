@@ -1,0 +1,153 @@
+//! A model as a graph that is run in memory: equal expressions computed once and nothing more, and beside its numbers what
+//! must hold for them.
+
+use super::canon::{Canon, Rules};
+use super::graph::{Graph, Id, Node};
+use super::models::{Group, Subject, Turns, pose_by_matrix, states, turns};
+use super::{CodegenError, ModelKind, Solve, checked, split};
+use crate::Robot;
+use crate::description::Coordinates;
+use crate::kinematics::WorkingMode;
+use crate::kinematics::platform::FARTHEST;
+use crate::model::Model;
+use crate::scalar::{Expr, Program, Real, trace};
+use crate::spatial::{Pose, Vec3};
+
+/// A graph to be run.
+pub(crate) struct Lowered {
+    pub graph: Graph,
+    pub inputs: Vec<Group>,
+    pub outputs: Vec<Group>,
+    /// How many outputs of the graph are numbers of the model; the others must not be negative.
+    pub values: usize,
+    /// Denominators, and the sizes below which the answer is left to a road that chooses its pivots.
+    pub least: Vec<(Id, f64)>,
+}
+
+/// What is to be run.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub(crate) struct Wanted {
+    pub kind: ModelKind,
+    pub mode: String,
+    /// Friction of all joints is part of the efforts.
+    pub friction: bool,
+    /// The pose is given by position and rotation matrix.
+    pub by_matrix: bool,
+}
+
+/// A denominator may be this much smaller than around home; the general road, which looks for better pivots, answers beyond.
+const POOR: f64 = 1e-3;
+/// Numbers of a pose that follow from others may differ by this from what they should be.
+const EXACT: f64 = 1e-13;
+
+/// The graph of a model.
+pub(crate) fn lowered(robot: &Robot, mode: &WorkingMode, wanted: &Wanted) -> Result<Lowered, CodegenError> {
+    let kind = wanted.kind;
+    let mut subject = Subject::new(robot, mode, Vec::new(), wanted.friction, Solve::Unrolled, kind)?;
+    let plan = &robot.model().topology().plan;
+    if plan.careful || !plan.anchors.is_empty() {
+        return Err(CodegenError::NoClosedForm);
+    }
+    subject.by_matrix = wanted.by_matrix;
+    let (inputs, outputs) = subject.signature(kind);
+    let balances = if kind == ModelKind::Idm { subject.other_balances() } else { Vec::new() };
+    let others: Vec<Subject<'_>> = balances.into_iter().filter_map(|b| subject.balanced(b)).collect();
+    let traced = std::iter::once(subject).chain(others).map(|subject| {
+        let program = with_conditions(&subject, kind, &inputs);
+        (simplified(&program), subject)
+    });
+    let (graph, subject) =
+        traced.min_by_key(|(graph, _)| graph.count().operations()).expect("at least the plain balance");
+    let values = outputs.iter().map(|g| g.entries.len()).sum();
+    let of = |x: &[f64]| {
+        let results = graph.results(x);
+        graph.outputs[..values].iter().map(|v| if v.minus { -results[v.node] } else { results[v.node] }).collect()
+    };
+    checked::vectors(&subject, kind, &inputs, of)?;
+    let least = least_denominators(&graph, &subject, &inputs);
+    Ok(Lowered { graph, inputs, outputs, values, least })
+}
+
+/// Equal expressions once, sums inside sums and products inside products opened.
+fn simplified(program: &Program) -> Graph {
+    let canon = Canon::new(program, Rules { opens: true, ..Rules::default() });
+    Graph::new(&canon.flattened())
+}
+
+/// The numbers of a model, then what must not be negative for them.
+fn with_conditions(subject: &Subject<'_>, kind: ModelKind, inputs: &[Group]) -> Program {
+    let names: Vec<String> = inputs.iter().flat_map(|g| g.entries.clone()).collect();
+    trace(&names, |x| {
+        let given = split(inputs, x);
+        let mut values = subject.evaluate(kind, &given).values;
+        let model = subject.model::<Expr>(&[]);
+        let mut hold = |margin: Expr| {
+            if !matches!(margin, Expr::Num(m) if m >= 0.0) {
+                values.push(margin);
+            }
+        };
+        of_posture(subject, &model, &given.pose, &mut hold);
+        if subject.by_matrix || model.topology().platform.coordinates == Coordinates::Spatial {
+            of_pose(subject, &model, &given.pose, &mut hold);
+        } else {
+            given.pose.iter().for_each(|x| hold(Expr::lit(FARTHEST * FARTHEST) - x.squared()));
+        }
+        values
+    })
+}
+
+/// Every leg reaches its place, with its joints in their ranges.
+fn of_posture(subject: &Subject<'_>, model: &Model<Expr>, pose: &[Expr], hold: &mut impl FnMut(Expr)) {
+    let robot = subject.robot.model();
+    let pos = subject.close(model, pose);
+    let limit = 1e-9 * robot.size();
+    pos.margins.iter().for_each(|m| hold(*m - Expr::lit(robot.least_margin())));
+    pos.misses.iter().for_each(|miss| hold(Expr::lit(limit * limit) - miss.dot(miss)));
+    for (c, coord) in robot.topology().coords.iter() {
+        match &coord.range {
+            Some(range) if coord.slides || coord.counted => {
+                range.slide_margins(pos.joints[c].value).into_iter().for_each(&mut *hold);
+            }
+            Some(range) => hold(range.turn_margin(pos.joints[c].turn)),
+            None => {}
+        }
+    }
+}
+
+/// The twelve numbers are a pose that the platform can have; the road of any pose decides in doubt.
+fn of_pose(subject: &Subject<'_>, model: &Model<Expr>, x: &[Expr], hold: &mut impl FnMut(Expr)) {
+    let (given, lit) = (pose_by_matrix(x), Expr::lit);
+    let size = subject.robot.model().size();
+    let used: Pose<Expr> = subject.pose(model, x);
+    hold(lit(FARTHEST * FARTHEST) - given.p.dot(&given.p));
+    let aside: Vec3<Expr> = given.p - used.p;
+    hold(lit((EXACT * size).powi(2)) - aside.dot(&aside));
+    if matches!(model.topology().platform.coordinates, Coordinates::Point(_)) {
+        return;
+    }
+    let entries = given.R.0.iter().zip(used.R.0.iter());
+    let turned = entries.fold(lit(0.0), |sum, (a, b)| sum + (*a - *b).squared());
+    hold(lit(EXACT * EXACT) - turned);
+    let [a, b, c] = [0, 1, 2].map(|j| used.R.0.column(j).into_owned());
+    let unit = |v: &Vec3<Expr>| (v.dot(v) - lit(1.0)).squared();
+    match turns(model) {
+        Turns::None => {}
+        Turns::AboutZ => hold(lit(1e2 * EXACT * EXACT) - unit(&a)),
+        Turns::Any => {
+            let right: Vec3<Expr> = c - a.cross(&b);
+            hold(lit(1e2 * EXACT * EXACT) - (unit(&a) + unit(&b) + a.dot(&b).squared() + right.dot(&right)));
+        }
+    }
+}
+
+/// Denominators with the least size that they may have: a share of their size around home.
+fn least_denominators(graph: &Graph, subject: &Subject<'_>, inputs: &[Group]) -> Vec<(Id, f64)> {
+    let around: Vec<Vec<f64>> = states(subject, inputs).iter().map(|(x, _)| graph.results(x)).collect();
+    let size = |id: Id| around.iter().map(|r| r[id].abs()).filter(|x| x.is_finite()).fold(0.0, f64::max);
+    let uses = graph.uses();
+    let denominator = |(id, node): (Id, &Node)| match node {
+        Node::Reciprocal(x) if uses[id] > 0 => Some((*x, POOR * size(*x))),
+        _ => None,
+    };
+    graph.nodes.iter().enumerate().filter_map(denominator).collect()
+}

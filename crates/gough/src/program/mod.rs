@@ -1,0 +1,170 @@
+//! Stage 6: a model of a robot compiled in memory and run over blocks of states.
+//!
+//! Generated code knows its robot: constants are folded, legs are unrolled, equal expressions are computed once. The library
+//! runs the same graph itself, as a list of steps ([`BlockProgram`]): each step goes over 32 states before the next one, so
+//! that reading the list costs little and every step is a few SIMD instructions. What is used once stays in an accumulator,
+//! what is used again waits in a register until it is no longer needed, numbers are operands.
+//!
+//! A program does not decide anything. It has, beside its numbers, what must hold for them: every leg reaches, joints are in
+//! their ranges, the pose is one, no denominator is small against what it is around home. A state where something of that
+//! does not hold is answered, or refused by name, by the general road.
+//!
+//! ```
+//! use gough::ModelKind;
+//! let robot = gough::Robot::shipped("five-bar")?;
+//! let program = robot.program(ModelKind::Idm)?;
+//! // x, y, then the twist, then the acceleration; two states.
+//! let states = [0.0, 0.25, 0.0, 0.0, 1.0, 0.0, 0.05, 0.25, 0.1, 0.0, 0.0, 1.0];
+//! let found = program.answers(&states, |_| true)?;
+//! assert_eq!((found.values.len(), found.refused.len()), (4, 0));
+//! # Ok::<(), gough::Error>(())
+//! ```
+
+mod assemble;
+mod cache;
+mod general;
+mod registers;
+mod run;
+mod steps;
+
+pub(crate) use cache::Programs;
+pub use general::{Answers, Refused};
+
+use crate::Robot;
+use crate::codegen::lower::{Lowered, Wanted, lowered};
+use crate::codegen::{CodegenError, Group, ModelKind};
+use crate::kinematics::WorkingMode;
+use crate::model::Model;
+use run::{BLOCK, Memory};
+use std::sync::{Arc, Mutex, PoisonError};
+use steps::{Register, Step};
+
+/// A model of a robot in a working mode, compiled to be run over blocks of states.
+#[derive(Debug)]
+pub struct BlockProgram {
+    steps: Vec<Step>,
+    numbers: Vec<f64>,
+    registers: usize,
+    /// The inputs that are read, each with its register.
+    read: Vec<(usize, Register)>,
+    inputs: Vec<Group>,
+    outputs: Vec<Group>,
+    /// Numbers of a state, and of its answer.
+    widths: [usize; 2],
+    wanted: Wanted,
+    model: Model<f64>,
+    mode: WorkingMode,
+    /// Memory of blocks that are done.
+    pool: Mutex<Vec<Memory>>,
+}
+
+impl Robot {
+    /// A model compiled to be run over many states, in the working mode of the file and without friction; it is made once.
+    /// Inverse geometry, kinematics, the inverse Jacobian, inverse and direct dynamics can be compiled, of robots that have
+    /// generated code.
+    pub fn program(&self, model: ModelKind) -> Result<Arc<BlockProgram>, CodegenError> {
+        self.program_in(model, self.mode(), false)
+    }
+
+    /// A model compiled to be run over many states, in a working mode, friction of all joints included or not.
+    pub fn program_in(
+        &self,
+        model: ModelKind,
+        mode: &WorkingMode,
+        friction: bool,
+    ) -> Result<Arc<BlockProgram>, CodegenError> {
+        let name = mode.name(self.model().topology());
+        self.programs().get(self, mode, Wanted { kind: model, mode: name, friction, by_matrix: false })
+    }
+
+    /// A model whose states begin with the position and the rotation matrix of the platform.
+    pub(crate) fn program_by_matrix(
+        &self,
+        model: ModelKind,
+        mode: &WorkingMode,
+        friction: bool,
+    ) -> Result<Arc<BlockProgram>, CodegenError> {
+        let name = mode.name(self.model().topology());
+        self.programs().get(self, mode, Wanted { kind: model, mode: name, friction, by_matrix: true })
+    }
+}
+
+impl BlockProgram {
+    /// Compile a model of a robot.
+    fn new(robot: &Robot, mode: &WorkingMode, wanted: Wanted) -> Result<Self, CodegenError> {
+        if !general::is_answered(wanted.kind) {
+            return Err(CodegenError::NotCompiled { model: wanted.kind });
+        }
+        let found = lowered(robot, mode, &wanted)?;
+        let program = assemble::assembled(&found).ok_or(CodegenError::TooLarge)?;
+        let placed = registers::placed(&program).ok_or(CodegenError::TooLarge)?;
+        let Lowered { inputs, outputs, .. } = found;
+        let widths = [&inputs, &outputs].map(|list| list.iter().map(|g| g.entries.len()).sum());
+        Ok(Self {
+            steps: placed.steps,
+            numbers: program.numbers,
+            registers: placed.registers,
+            read: placed.inputs,
+            inputs,
+            outputs,
+            widths,
+            wanted,
+            model: robot.model().clone(),
+            mode: mode.clone(),
+            pool: Mutex::new(Vec::new()),
+        })
+    }
+
+    /// The model.
+    pub fn kind(&self) -> ModelKind {
+        self.wanted.kind
+    }
+
+    /// What a state is made of, group by group.
+    pub fn inputs(&self) -> &[Group] {
+        &self.inputs
+    }
+
+    /// What an answer is made of, group by group.
+    pub fn outputs(&self) -> &[Group] {
+        &self.outputs
+    }
+
+    /// How many steps the program takes, and in how many registers.
+    pub fn size(&self) -> (usize, usize) {
+        (self.steps.len(), self.registers)
+    }
+
+    /// How many numbers a state has.
+    pub fn width(&self) -> usize {
+        self.widths[0]
+    }
+
+    /// How many numbers an answer has.
+    pub fn answer_width(&self) -> usize {
+        self.widths[1]
+    }
+
+    /// Run states on this thread, one row of numbers each, into rows of answers; `failed` is told the places of states that the
+    /// program does not answer, whose rows mean nothing.
+    fn run(&self, states: &[f64], answers: &mut [f64], mut failed: impl FnMut(usize)) {
+        let [width, out] = self.widths;
+        let mut memory = self.memory();
+        let count = states.len() / width.max(1);
+        for first in (0..count).step_by(BLOCK) {
+            let own = (count - first).min(BLOCK);
+            memory.fill(&self.read, &states[first * width..(first + own) * width], width);
+            run::run(&self.steps, &self.numbers, &mut memory);
+            memory.take(&mut answers[first * out..(first + own) * out]);
+            if !memory.all_good() {
+                (0..own).filter(|i| !memory.is_good(*i)).for_each(|i| failed(first + i));
+            }
+        }
+        self.pool.lock().unwrap_or_else(PoisonError::into_inner).push(memory);
+    }
+
+    fn memory(&self) -> Memory {
+        let kept = self.pool.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        kept.unwrap_or_else(|| Memory::new(self.registers, self.widths[1]))
+    }
+}
