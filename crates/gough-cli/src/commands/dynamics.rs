@@ -530,7 +530,7 @@ fn quick_efforts(
             td_r: s.acceleration.as_ref().unwrap_or(&rest),
         })
         .collect();
-    let found = gough::batch::efforts(model, mode, friction, &asked, |_| !crate::interrupt::asked());
+    let found = gough::batch::efforts(robot, mode, friction, &asked, |_| !crate::interrupt::asked());
     let mut refused = found.refused.into_iter().peekable();
     let mut efforts = found.efforts.chunks(model.topology().active.len().max(1)).enumerate();
     let mut told = Vec::with_capacity(states.len());

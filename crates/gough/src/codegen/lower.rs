@@ -1,8 +1,9 @@
-//! A model as a graph that is run in memory: equal expressions computed once and nothing more, and beside its numbers what
-//! must hold for them.
+//! A model as a graph that is run in memory: the quick stages of optimisation alone, and beside its numbers what must hold for
+//! them.
 
 use super::canon::{Canon, Rules};
 use super::graph::{Graph, Id, Node};
+use super::share::share;
 use super::models::{Group, Subject, Turns, pose_by_matrix, states, turns};
 use super::{CodegenError, ModelKind, Solve, checked, split};
 use crate::Robot;
@@ -56,8 +57,9 @@ pub(crate) fn lowered(robot: &Robot, mode: &WorkingMode, wanted: &Wanted) -> Res
         let program = with_conditions(&subject, kind, &inputs);
         (simplified(&program), subject)
     });
-    let (graph, subject) =
+    let (mut graph, subject) =
         traced.min_by_key(|(graph, _)| graph.count().operations()).expect("at least the plain balance");
+    share(&mut graph, false);
     let values = outputs.iter().map(|g| g.entries.len()).sum();
     let of = |x: &[f64]| {
         let results = graph.results(x);
@@ -70,8 +72,7 @@ pub(crate) fn lowered(robot: &Robot, mode: &WorkingMode, wanted: &Wanted) -> Res
 
 /// Equal expressions once, sums inside sums and products inside products opened.
 fn simplified(program: &Program) -> Graph {
-    let canon = Canon::new(program, Rules { opens: true, ..Rules::default() });
-    Graph::new(&canon.flattened())
+    Graph::new(&Canon::new(program, Rules { opens: true, ..Rules::default() }).flattened())
 }
 
 /// The numbers of a model, then what must not be negative for them.

@@ -7,7 +7,7 @@ use crate::kinematics::{Kind, Positions, SINGULAR, SolveError};
 use crate::linalg::dense::{Matrix, svd};
 use crate::linalg::small::{Dense, PivotOrder, lu, lu_solve};
 use crate::model::{Id, Model};
-use crate::scalar::{Lanes, Real};
+use crate::scalar::Real;
 
 /// The platform's freedoms: its independent components among all six, `t_p = Ψ_t t_r`.
 #[derive(Clone, Copy, Debug)]
@@ -229,22 +229,4 @@ fn turning_of_tool(model: &Model<f64>, t_r: &[f64], pos: &Positions<f64>) -> Opt
     let (mut pos, mut motion) = (pos.clone(), Motion::new(model));
     move_bodies(model, t_r, &vec![0.0; t_r.len()], &mut pos, &mut motion).ok()?;
     Some(motion.V_WB[tool].w.into())
-}
-
-impl Drives<Lanes> {
-    /// One in lanes where no pivot of the last solution was poor, else zero.
-    pub fn well_founded(&self) -> Lanes {
-        let n = self.scales.len();
-        let (zero, one) = (Lanes::lit(0.0), Lanes::lit(1.0));
-        let largest = |list: &mut dyn Iterator<Item = Lanes>| {
-            list.map(Real::abs).fold(zero, |most, x| (x - most).where_nonneg(x, most))
-        };
-        let size = if self.is_redundant() {
-            self.rows.iter().fold(zero, |sum, x| sum + *x * *x)
-        } else {
-            largest(&mut self.rows.iter().copied())
-        };
-        let pivots = (0..n).map(|i| self.matrix[i * n + i].abs() * size);
-        pivots.fold(one, |good, x| (Lanes::lit(1e4) - x).where_nonneg(good, zero))
-    }
 }

@@ -353,31 +353,6 @@ impl<S: Real, F: LegStep<S>> LegStep<S> for Move<'_, S, F> {
     }
 }
 
-/// The same for legs that stand on the base and hang on the platform alone, whose joints are known, one after the other.
-/// One; zero (in a lane) when a leg met a poor pivot.
-pub(crate) fn move_legs<S: Real>(
-    model: &Model<S>,
-    pos: &mut Positions<S>,
-    motion: &mut Motion<S>,
-    then: &mut impl LegStep<S>,
-) -> S {
-    let (topology, numbers) = (model.topology(), model.numbers());
-    let mut step = Move { good: S::one(), then };
-    for (id, leg) in topology.legs.iter() {
-        let (pos, frames) = pos.split(leg, (0..0, 0..0));
-        let (motion, roots) = motion.split(id, leg, frames);
-        let numbers = LegNumbers {
-            bodies: numbers.bodies.slice(leg.bodies),
-            joints: numbers.joints.slice(leg.coords),
-            closures: numbers.closures.slice(leg.closures),
-        };
-        let pivots = &topology.plan.pivots_of_leg[id];
-        let memory = LegMemory { leg: topology.structure(leg), numbers, pivots, roots: &roots, pos, motion };
-        memory.run(&mut step);
-    }
-    step.good
-}
-
 /// Rates and accelerations of all joints in lanes for a robot whose legs are alike, four legs at a time, after
 /// [`solve_groups`](super::geometry::solve_groups), see [`Move`]. Whether no leg met a poor pivot.
 fn move_groups(

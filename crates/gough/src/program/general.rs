@@ -91,7 +91,7 @@ impl BlockProgram {
     }
 
     /// How many of these states the program leaves to the general road.
-    pub fn failed(&self, states: &[f64]) -> usize {
+    pub fn left_over(&self, states: &[f64]) -> usize {
         let mut count = 0;
         let answers = states.len() / self.width().max(1) * self.answer_width();
         self.run(states, &mut vec![0.0; answers], |_| count += 1);

@@ -1,9 +1,10 @@
 //! Stage 6: a model of a robot compiled in memory and run over blocks of states.
 //!
 //! Generated code knows its robot: constants are folded, legs are unrolled, equal expressions are computed once. The library
-//! runs the same graph itself, as a list of steps ([`BlockProgram`]): each step goes over 32 states before the next one, so
-//! that reading the list costs little and every step is a few SIMD instructions. What is used once stays in an accumulator,
-//! what is used again waits in a register until it is no longer needed, numbers are operands.
+//! runs the same graph itself, as a list of operations ([`BlockProgram`]): each goes over 32 states before the next one,
+//! so that reading the list costs little. A result waits in a register until nothing needs it any more, numbers are operands,
+//! sums take the products along that nothing else uses. Operations of one kind follow each other as far as
+//! they can: a processor that guesses wrong what comes next loses more time than an operation takes.
 //!
 //! A program does not decide anything. It has, beside its numbers, what must hold for them: every leg reaches, joints are in
 //! their ranges, the pose is one, no denominator is small against what it is around home. A state where something of that
@@ -23,9 +24,9 @@
 mod assemble;
 mod cache;
 mod general;
-mod registers;
+mod ops;
 mod run;
-mod steps;
+mod schedule;
 
 pub(crate) use cache::Programs;
 pub use general::{Answers, Refused};
@@ -37,16 +38,20 @@ use crate::kinematics::WorkingMode;
 use crate::model::Model;
 use run::{BLOCK, Memory};
 use std::sync::{Arc, Mutex, PoisonError};
-use steps::{Register, Step};
+use ops::{Kind, Op, Register};
+
 
 /// A model of a robot in a working mode, compiled to be run over blocks of states.
 #[derive(Debug)]
 pub struct BlockProgram {
-    steps: Vec<Step>,
+    ops: Vec<Op>,
+    /// Kinds of operations, and how many of each follow each other.
+    runs: Vec<(Kind, usize)>,
     numbers: Vec<f64>,
     registers: usize,
     /// The inputs that are read, each with its register.
     read: Vec<(usize, Register)>,
+    written: Vec<Register>,
     inputs: Vec<Group>,
     outputs: Vec<Group>,
     /// Numbers of a state, and of its answer.
@@ -77,8 +82,9 @@ impl Robot {
         self.programs().get(self, mode, Wanted { kind: model, mode: name, friction, by_matrix: false })
     }
 
-    /// A model whose states begin with the position and the rotation matrix of the platform.
-    pub(crate) fn program_by_matrix(
+    /// A model whose states begin with the position and the rotation matrix of the platform, row by row, whatever its
+    /// coordinates are.
+    pub fn program_by_matrix(
         &self,
         model: ModelKind,
         mode: &WorkingMode,
@@ -86,6 +92,14 @@ impl Robot {
     ) -> Result<Arc<BlockProgram>, CodegenError> {
         let name = mode.name(self.model().topology());
         self.programs().get(self, mode, Wanted { kind: model, mode: name, friction, by_matrix: true })
+    }
+}
+
+impl Robot {
+    /// A model by position and rotation matrix that was compiled before.
+    pub(crate) fn program_made(&self, model: ModelKind, mode: &WorkingMode, friction: bool) -> Option<Arc<BlockProgram>> {
+        let name = mode.name(self.model().topology());
+        self.programs().made(&Wanted { kind: model, mode: name, friction, by_matrix: true })?.ok()
     }
 }
 
@@ -97,14 +111,16 @@ impl BlockProgram {
         }
         let found = lowered(robot, mode, &wanted)?;
         let program = assemble::assembled(&found).ok_or(CodegenError::TooLarge)?;
-        let placed = registers::placed(&program).ok_or(CodegenError::TooLarge)?;
+        let order = schedule::scheduled(&program).ok_or(CodegenError::TooLarge)?;
         let Lowered { inputs, outputs, .. } = found;
         let widths = [&inputs, &outputs].map(|list| list.iter().map(|g| g.entries.len()).sum());
         Ok(Self {
-            steps: placed.steps,
+            ops: order.ops,
+            runs: order.runs,
             numbers: program.numbers,
-            registers: placed.registers,
-            read: placed.inputs,
+            registers: order.registers,
+            read: order.inputs,
+            written: order.outputs,
             inputs,
             outputs,
             widths,
@@ -130,9 +146,9 @@ impl BlockProgram {
         &self.outputs
     }
 
-    /// How many steps the program takes, and in how many registers.
-    pub fn size(&self) -> (usize, usize) {
-        (self.steps.len(), self.registers)
+    /// How many operations the program has, in how many runs of equal kinds, and in how many registers.
+    pub fn size(&self) -> [usize; 3] {
+        [self.ops.len(), self.runs.len(), self.registers]
     }
 
     /// How many numbers a state has.
@@ -147,15 +163,27 @@ impl BlockProgram {
 
     /// Run states on this thread, one row of numbers each, into rows of answers; `failed` is told the places of states that the
     /// program does not answer, whose rows mean nothing.
-    fn run(&self, states: &[f64], answers: &mut [f64], mut failed: impl FnMut(usize)) {
+    fn run(&self, states: &[f64], answers: &mut [f64], failed: impl FnMut(usize)) {
+        let width = self.width();
+        let row = |i: usize, row: &mut [f64]| row.copy_from_slice(&states[i * width..(i + 1) * width]);
+        self.run_with(states.len() / width.max(1), row, answers, failed);
+    }
+
+    /// Run states on this thread whose rows `row` writes.
+    pub(crate) fn run_with(
+        &self,
+        count: usize,
+        mut row: impl FnMut(usize, &mut [f64]),
+        answers: &mut [f64],
+        mut failed: impl FnMut(usize),
+    ) {
         let [width, out] = self.widths;
         let mut memory = self.memory();
-        let count = states.len() / width.max(1);
         for first in (0..count).step_by(BLOCK) {
             let own = (count - first).min(BLOCK);
-            memory.fill(&self.read, &states[first * width..(first + own) * width], width);
-            run::run(&self.steps, &self.numbers, &mut memory);
-            memory.take(&mut answers[first * out..(first + own) * out]);
+            memory.fill(&self.read, own, width, |i, x| row(first + i, x));
+            run::run(&self.ops, &self.runs, &self.numbers, &mut memory);
+            memory.take(&self.written, &mut answers[first * out..(first + own) * out]);
             if !memory.all_good() {
                 (0..own).filter(|i| !memory.is_good(*i)).for_each(|i| failed(first + i));
             }
@@ -165,6 +193,6 @@ impl BlockProgram {
 
     fn memory(&self) -> Memory {
         let kept = self.pool.lock().unwrap_or_else(PoisonError::into_inner).pop();
-        kept.unwrap_or_else(|| Memory::new(self.registers, self.widths[1]))
+        kept.unwrap_or_else(|| Memory::new(self.registers))
     }
 }

@@ -1,9 +1,9 @@
-//! Steps over a block of states, structure of arrays.
+//! Operations over a block of states, structure of arrays.
 
-use super::steps::{Place, Register, Step};
-use crate::scalar::{LANES, Lanes, Real, lanes, each_lane};
+use super::ops::{Kind, Op, Place, Register};
+use crate::scalar::{LANES, Lanes, Real, all_nonneg, each_lane, lanes};
 
-/// Packs of lanes in a block: the accumulator takes half of the registers of a processor with 256 bits.
+/// Packs of lanes in a block.
 const PACKS: usize = 8;
 /// States in a block.
 pub(super) const BLOCK: usize = PACKS * LANES;
@@ -15,39 +15,51 @@ pub(super) type Tile = [Lanes; PACKS];
 #[derive(Clone, Debug)]
 pub(super) struct Memory {
     pub registers: Vec<Tile>,
-    pub outputs: Vec<Tile>,
     /// Negative in states that are not answered.
     pub good: Tile,
+    /// Inputs of four states.
+    rows: Vec<f64>,
 }
 
 impl Memory {
-    pub fn new(registers: usize, outputs: usize) -> Self {
+    pub fn new(registers: usize) -> Self {
         let zero = [Lanes::lit(0.0); PACKS];
-        Self { registers: vec![zero; registers], outputs: vec![zero; outputs], good: zero }
+        Self { registers: vec![zero; registers], good: zero, rows: Vec::new() }
     }
 
-    /// Take a number of every state from rows of `width` numbers; the last row stands for what is missing.
-    pub fn fill(&mut self, inputs: &[(usize, Register)], rows: &[f64], width: usize) {
-        let count = rows.len() / width.max(1);
+    /// Take the numbers of `count` states from rows of `width` numbers that `row` writes; the last one stands for what is
+    /// missing in the block.
+    #[inline]
+    pub fn fill(
+        &mut self,
+        inputs: &[(usize, Register)],
+        count: usize,
+        width: usize,
+        mut row: impl FnMut(usize, &mut [f64]),
+    ) {
+        self.rows.resize(LANES * width, 0.0);
         for pack in 0..PACKS {
-            let row = |k: usize| {
-                let i = (pack * LANES + k).min(count.saturating_sub(1));
-                &rows[i * width..(i + 1) * width]
-            };
-            let four = [row(0), row(1), row(2), row(3)];
+            for (k, x) in self.rows.chunks_exact_mut(width.max(1)).enumerate() {
+                row((pack * LANES + k).min(count.saturating_sub(1)), x);
+            }
+            let (front, back) = self.rows.split_at(2 * width);
+            let four = [&front[..width], &front[width..], &back[..width], &back[width..]];
             for (j, r) in inputs {
                 self.registers[usize::from(*r)][pack] = lanes(four.map(|row| row[*j]));
             }
         }
     }
 
-    /// Outputs of the first states, one row per state.
-    pub fn take(&self, rows: &mut [f64]) {
-        let width = self.outputs.len();
+    /// Outputs of the first states, one row per state; those that are not finite are no answer.
+    pub fn take(&mut self, outputs: &[Register], rows: &mut [f64]) {
+        let (zero, bad) = (Lanes::lit(0.0), Lanes::lit(-1.0));
+        let width = outputs.len();
         for (pack, rows) in rows.chunks_mut((LANES * width).max(1)).enumerate() {
-            for (j, out) in self.outputs.iter().enumerate() {
-                let four = each_lane(out[pack]);
-                rows.iter_mut().skip(j).step_by(width).zip(four).for_each(|(x, y)| *x = y);
+            for (j, r) in outputs.iter().enumerate() {
+                let out = self.registers[usize::from(*r)][pack];
+                // What is not finite is no number times nothing, and so not zero.
+                self.good[pack] = (out * zero).where_nonneg(self.good[pack], bad);
+                rows.iter_mut().skip(j).step_by(width).zip(each_lane(out)).for_each(|(x, y)| *x = y);
             }
         }
     }
@@ -59,128 +71,94 @@ impl Memory {
 
     /// Whether all states of the block are.
     pub fn all_good(&self) -> bool {
-        self.good.iter().all(|four| crate::scalar::all_nonneg(*four))
+        self.good.iter().all(|four| all_nonneg(*four))
     }
 }
 
+/// Run the operations on the states in the registers.
+pub(super) fn run(ops: &[Op], runs: &[(Kind, usize)], numbers: &[f64], memory: &mut Memory) {
+    memory.good = [Lanes::lit(0.0); PACKS];
+    let mut rest = ops;
+    for (kind, count) in runs {
+        let (own, later) = rest.split_at(*count);
+        rest = later;
+        run_kind(*kind, own, numbers, memory);
+    }
+}
+
+/// One result from the registers that an operation reads.
 #[inline(always)]
-fn map(x: &Tile, f: impl Fn(Lanes) -> Lanes) -> Tile {
-    std::array::from_fn(|i| f(x[i]))
+fn each<const N: usize>(ops: &[Op], registers: &mut [Tile], f: impl Fn(&Op, [Lanes; N]) -> Lanes) {
+    for op in ops {
+        let from: [&Tile; N] = std::array::from_fn(|k| &registers[usize::from(op.from[k])]);
+        let result: Tile = std::array::from_fn(|i| f(op, from.map(|r| r[i])));
+        registers[usize::from(op.to[0])] = result;
+    }
 }
 
+/// A condition on a register.
 #[inline(always)]
-fn zip(x: &Tile, y: &Tile, f: impl Fn(Lanes, Lanes) -> Lanes) -> Tile {
-    std::array::from_fn(|i| f(x[i], y[i]))
+fn hold(op: &Op, registers: &[Tile], good: &mut Tile, margin: impl Fn(Lanes) -> Lanes) {
+    let r = &registers[usize::from(op.from[0])];
+    let bad = Lanes::lit(-1.0);
+    *good = std::array::from_fn(|i| margin(r[i]).where_nonneg(good[i], bad));
 }
 
-#[inline(always)]
-fn zip3(x: &Tile, y: &Tile, z: &Tile, f: impl Fn(Lanes, Lanes, Lanes) -> Lanes) -> Tile {
-    std::array::from_fn(|i| f(x[i], y[i], z[i]))
-}
-
-/// Sine and cosine of a tile; not inlined, so that the steps that are taken often keep their registers.
-#[inline(never)]
-fn sin_cos(x: &Tile) -> (Tile, Tile) {
-    let pairs: [(Lanes, Lanes); PACKS] = std::array::from_fn(|i| x[i].sin_cos());
-    (pairs.map(|p| p.0), pairs.map(|p| p.1))
-}
-
-#[inline(never)]
-fn atan2(y: &Tile, x: &Tile) -> Tile {
-    zip(y, x, Real::atan2)
-}
-
-#[inline(never)]
-fn exp(x: &Tile) -> Tile {
-    map(x, Real::exp)
-}
-
-#[inline(never)]
-fn sign(x: &Tile) -> Tile {
-    let (zero, one) = (Lanes::lit(0.0), Lanes::lit(1.0));
-    // Zero is neither.
-    map(x, |x| x.where_nonneg(one, zero) - (-x).where_nonneg(one, zero))
-}
-
-/// Run the steps on the states in the registers.
-pub(super) fn run(steps: &[Step], numbers: &[f64], memory: &mut Memory) {
-    let Memory { registers, outputs, good } = memory;
-    let registers = registers.as_mut_slice();
-    let (zero, bad) = (Lanes::lit(0.0), Lanes::lit(-1.0));
-    *good = [zero; PACKS];
-    let mut a = [zero; PACKS];
+/// Operations of one kind.
+fn run_kind(kind: Kind, ops: &[Op], numbers: &[f64], memory: &mut Memory) {
+    let Memory { registers, good, .. } = memory;
+    let x = registers.as_mut_slice();
     let number = |k: Place| Lanes::lit(numbers[usize::from(k)]);
-    for step in steps {
-        match *step {
-            Step::Load(r) => a = registers[usize::from(r)],
-            Step::Set(k) => a = [number(k); PACKS],
-            Step::Store(r) => registers[usize::from(r)] = a,
-            Step::Out(j) => {
-                outputs[usize::from(j)] = a;
-                // What is not finite is no number times nothing, and so not zero.
-                *good = zip(&a, good, |a, good| (a * zero).where_nonneg(good, bad));
-            }
-            Step::Neg => a = map(&a, |a| -a),
-            Step::Add(r) => a = zip(&a, &registers[usize::from(r)], |a, r| a + r),
-            Step::Sub(r) => a = zip(&a, &registers[usize::from(r)], |a, r| a - r),
-            Step::From(r) => a = zip(&a, &registers[usize::from(r)], |a, r| r - a),
-            Step::AddNumber(k) => {
-                let k = number(k);
-                a = map(&a, |a| a + k);
-            }
-            Step::FromNumber(k) => {
-                let k = number(k);
-                a = map(&a, |a| k - a);
-            }
-            Step::Mul(r) => a = zip(&a, &registers[usize::from(r)], |a, r| a * r),
-            Step::MulNumber(k) => {
-                let k = number(k);
-                a = map(&a, |a| a * k);
-            }
-            Step::Times(r, s) => a = zip(&registers[usize::from(r)], &registers[usize::from(s)], |r, s| r * s),
-            Step::TimesNumber(r, k) => {
-                let k = number(k);
-                a = map(&registers[usize::from(r)], |r| r * k);
-            }
-            Step::AddTimes(r, s) => {
-                a = zip3(&a, &registers[usize::from(r)], &registers[usize::from(s)], |a, r, s| r.mul_add(s, a));
-            }
-            Step::SubTimes(r, s) => {
-                a = zip3(&a, &registers[usize::from(r)], &registers[usize::from(s)], |a, r, s| r.mul_neg_add(s, a));
-            }
-            Step::FromTimes(r, s) => {
-                a = zip3(&a, &registers[usize::from(r)], &registers[usize::from(s)], |a, r, s| r.mul_sub(s, a));
-            }
-            Step::AddTimesNumber(r, k) => {
-                let k = number(k);
-                a = zip(&a, &registers[usize::from(r)], |a, r| r.mul_add(k, a));
-            }
-            Step::FromTimesNumber(r, k) => {
-                let k = number(k);
-                a = zip(&a, &registers[usize::from(r)], |a, r| r.mul_sub(k, a));
-            }
-            Step::Sqrt => a = map(&a, Real::sqrt),
-            Step::Reciprocal => a = map(&a, |a| Lanes::lit(1.0) / a),
-            Step::SinCos(r, s) => {
-                let (sin, cos) = sin_cos(&a);
-                registers[usize::from(r)] = sin;
-                registers[usize::from(s)] = cos;
-            }
-            Step::Atan2(r) => a = atan2(&a, &registers[usize::from(r)]),
-            Step::Exp => a = exp(&a),
-            Step::Sign => a = sign(&a),
-            Step::Select(r, s) => {
-                a = zip3(&a, &registers[usize::from(r)], &registers[usize::from(s)], |a, r, s| a.where_nonneg(r, s));
-            }
-            Step::NotNegative => *good = zip(&a, good, |a, good| a.where_nonneg(good, bad)),
-            Step::AtLeast(k) => {
-                let k = number(k);
-                *good = zip(&a, good, |a, good| (a.magnitude() - k).where_nonneg(good, bad));
-            }
-            Step::AtMost(k) => {
-                let k = number(k);
-                *good = zip(&a, good, |a, good| (k - a.magnitude()).where_nonneg(good, bad));
-            }
+    let k = |op: &Op| number(op.numbers[0]);
+    let l = |op: &Op| number(op.numbers[1]);
+    match kind {
+        Kind::Set => each(ops, x, |op, []| k(op)),
+        Kind::Neg => each(ops, x, |_, [r]| -r),
+        Kind::Add => each(ops, x, |_, [r, s]| r + s),
+        Kind::Sub => each(ops, x, |_, [r, s]| r - s),
+        Kind::AddNumber => each(ops, x, |op, [r]| r + k(op)),
+        Kind::FromNumber => each(ops, x, |op, [r]| k(op) - r),
+        Kind::Mul => each(ops, x, |_, [r, s]| r * s),
+        Kind::Mul3 => each(ops, x, |_, [r, s, t]| r * s * t),
+        Kind::MulNumber => each(ops, x, |op, [r]| r * k(op)),
+        Kind::MulsNumber => each(ops, x, |op, [r, s]| r * s * k(op)),
+        Kind::Affine => each(ops, x, |op, [r]| r.mul_add(k(op), l(op))),
+        Kind::Fma => each(ops, x, |_, [r, s, t]| r.mul_add(s, t)),
+        Kind::Fnma => each(ops, x, |_, [r, s, t]| r.mul_neg_add(s, t)),
+        Kind::Fms => each(ops, x, |_, [r, s, t]| r.mul_sub(s, t)),
+        Kind::FmaNumber => each(ops, x, |op, [r, s]| r.mul_add(k(op), s)),
+        Kind::FmsNumber => each(ops, x, |op, [r, s]| r.mul_sub(k(op), s)),
+        Kind::Lin => each(ops, x, |op, [r, s]| r.mul_add(k(op), s * l(op))),
+        Kind::LinAdd => each(ops, x, |op, [r, s, t]| r.mul_add(k(op), s.mul_add(l(op), t))),
+        Kind::Dot => each(ops, x, |_, [r, s, t, u]| r.mul_add(s, t * u)),
+        Kind::Det => each(ops, x, |_, [r, s, t, u]| r.mul_sub(s, t * u)),
+        Kind::DotAdd => each(ops, x, |_, [r, s, t, u, v]| r.mul_add(s, t.mul_add(u, v))),
+        Kind::DetAdd => each(ops, x, |_, [r, s, t, u, v]| r.mul_add(s, t.mul_neg_add(u, v))),
+        Kind::DotFrom => each(ops, x, |_, [r, s, t, u, v]| r.mul_neg_add(s, t.mul_neg_add(u, v))),
+        Kind::Sqrt => each(ops, x, |_, [r]| r.sqrt()),
+        Kind::Reciprocal => {
+            ops.iter().for_each(|op| hold(op, x, good, |r| r.magnitude() - k(op)));
+            each(ops, x, |_, [r]| Lanes::lit(1.0) / r);
         }
+        Kind::SinCos => ops.iter().for_each(|op| {
+            hold(op, x, good, |r| k(op) - r.magnitude());
+            sin_cos(op, x);
+        }),
+        Kind::Atan2 => each(ops, x, |_, [r, s]| r.atan2(s)),
+        Kind::Exp => each(ops, x, |_, [r]| r.exp()),
+        Kind::Sign => {
+            let (zero, one) = (Lanes::lit(0.0), Lanes::lit(1.0));
+            // Zero is neither.
+            each(ops, x, |_, [r]| r.where_nonneg(one, zero) - (-r).where_nonneg(one, zero));
+        }
+        Kind::Select => each(ops, x, |_, [r, s, t]| r.where_nonneg(s, t)),
+        Kind::NotNegative => ops.iter().for_each(|op| hold(op, x, good, |r| r)),
+        Kind::NotPositive => ops.iter().for_each(|op| hold(op, x, good, |r| -r)),
     }
+}
+
+fn sin_cos(op: &Op, registers: &mut [Tile]) {
+    let pairs = registers[usize::from(op.from[0])].map(Real::sin_cos);
+    registers[usize::from(op.to[0])] = pairs.map(|p| p.0);
+    registers[usize::from(op.to[1])] = pairs.map(|p| p.1);
 }

@@ -1,7 +1,6 @@
 //! Hot paths allocate nothing: the allocator counts.
 
 use crate::counting::allocations;
-use gough::batch::{FourStates, State};
 use gough::dynamics::Dynamics;
 use gough::elastodynamics::{Actuators, Vibration};
 use gough::kinematics::geometry::solve_legs;
@@ -113,20 +112,17 @@ fn dynamics_allocates_nothing() {
     for name in ["gough-stewart", "five-bar", "orthoglide", "delta", "3-rpr"] {
         let robot = gough::robots::load(name).unwrap().unwrap();
         let (model, mode) = (robot.model(), robot.mode());
-        let (mut one, mut four) = (Dynamics::new(model), FourStates::new(model));
+        let mut one = Dynamics::new(model);
         let pose = *robot.home().pose();
         let rest = vec![0.1; model.topology().platform.independent.len()];
         let n = model.topology().active.len();
-        let (mut efforts, mut out) = (vec![0.0; n], vec![0.0; 4 * n]);
-        let states = [State { pose: &pose, t_r: &rest, td_r: &rest }; 4];
+        let mut efforts = vec![0.0; n];
         // The first state finds an order in which to solve for the drives.
         assert!(one.inverse(model, &pose, mode, &rest, &rest, None).is_ok());
-        assert!(four.inverse(model, &states, mode, None, &mut out).iter().all(Result::is_ok));
         let count = allocations(|| {
             for _ in 0..10 {
                 efforts.copy_from_slice(one.inverse(model, &pose, mode, &rest, &rest, None).expect("regular"));
                 assert!(one.direct(model, &pose, mode, &rest, &efforts, None).is_ok(), "{name}");
-                assert!(four.inverse(model, &states, mode, None, &mut out).iter().all(Result::is_ok), "{name}");
             }
         });
         assert_eq!(count, 0, "{name}");

@@ -33,7 +33,7 @@ fn many_states_are_each_of_them_alone() {
     for (robot, count) in all_robots().into_iter().zip([0, 1, 3, 4, 5, 30].into_iter().cycle()) {
         let own = some_states(&robot, count, 11);
         let friction = (count % 2 == 1).then_some(Sign::Sharp);
-        let found = efforts(robot.model(), robot.mode(), friction, &lent(&own), |_| true);
+        let found = efforts(&robot, robot.mode(), friction, &lent(&own), |_| true);
         let drives = robot.model().topology().active.len();
         assert_eq!((found.done, found.efforts.len()), (count, count * drives), "{}", robot.name());
         let mut refused = found.refused.iter().peekable();
@@ -62,7 +62,7 @@ fn states_keep_their_places_in_long_lists() {
     let few = some_states(&robot, 100, 12);
     let states: Vec<State<'_>> = lent(&few).into_iter().cycle().take(count).collect();
     let told = Cell::new(0);
-    let found = efforts(robot.model(), robot.mode(), None, &states, |done| {
+    let found = efforts(&robot, robot.mode(), None, &states, |done| {
         assert!(done > told.replace(done));
         true
     });
@@ -79,7 +79,7 @@ fn who_says_no_gets_what_is_done() {
     let robot = robot("five-bar");
     let own = some_states(&robot, 1, 13);
     let states: Vec<State<'_>> = lent(&own).into_iter().cycle().take(100_000).collect();
-    let found = efforts(robot.model(), robot.mode(), None, &states, |_| false);
+    let found = efforts(&robot, robot.mode(), None, &states, |_| false);
     assert!(found.done > 0 && found.done < states.len());
     assert_eq!(found.efforts.len(), 2 * found.done);
     let items: Vec<usize> = (0..100_000).collect();
