@@ -1,7 +1,7 @@
 //! Temporary: sizes and times of programs.
+use gough::ModelKind;
 use gough::dynamics::Dynamics;
 use gough::program::BlockProgram;
-use gough::ModelKind;
 use std::time::Instant;
 
 fn rows(robot: &gough::Robot, program: &BlockProgram, count: usize) -> Vec<f64> {
@@ -43,8 +43,14 @@ fn main() {
                     continue;
                 }
             };
-            if std::env::var("SIZES").is_ok() { println!("{name} {} {:?} {:.1} ms", kind.name(), program.size(), t.elapsed().as_secs_f64()*1e3); continue; }
-            if std::env::var("DUMP").is_ok() { println!("{}", program.listing()); continue; }
+            if std::env::var("SIZES").is_ok() {
+                println!("{name} {} {:?} {:.1} ms", kind.name(), program.size(), t.elapsed().as_secs_f64() * 1e3);
+                continue;
+            }
+            if std::env::var("DUMP").is_ok() {
+                println!("{}", program.listing());
+                continue;
+            }
             let made = t.elapsed().as_secs_f64();
             let x = rows(&robot, &program, count);
             let mut best = f64::INFINITY;
@@ -88,7 +94,14 @@ fn main() {
             }
             println!(
                 "{name:28} {:12} made {:7.1} ms, ops {:5}, runs {:4}, registers {:4}: {:7.1} ns, long {long:7.1} ns, failed {}, refused {}, off {worst:.1e}",
-                kind.name(), made * 1e3, program.size()[0], program.size()[1], program.size()[2], best / count as f64 * 1e9, program.failed(&x[..256 * w]), found.refused.len()
+                kind.name(),
+                made * 1e3,
+                program.size()[0],
+                program.size()[1],
+                program.size()[2],
+                best / count as f64 * 1e9,
+                program.failed(&x[..256 * w]),
+                found.refused.len()
             );
         }
     }

@@ -9,7 +9,7 @@ use gough::kinematics::platform::{coordinates, home_pose, pose_with};
 use gough::model::{CoordId, Model, Topology};
 use gough::question::PlatformPose;
 pub use gough::question::words::{component_names, coordinate_names};
-use gough::spatial::orientation::wrap;
+use gough::spatial::orientation::{from_rpy, wrap};
 use gough::spatial::{Mat3, Pose, Rotation, vec3};
 use serde_json::{Value, json};
 use std::path::Path;
@@ -200,6 +200,8 @@ pub struct CsvColumns {
     columns: Vec<Column>,
     /// All are numbers of the pose, of the motion, of the drives, or unused.
     plain: bool,
+    /// The pose at home, and its angles.
+    home: (Pose<f64>, [f64; 3]),
 }
 
 /// The columns that the header of a CSV file names, if any.
@@ -213,7 +215,9 @@ impl CsvColumns {
     pub fn new(model: &Model<f64>, names: Vec<String>) -> Result<Self, String> {
         let columns = columns(model, &names.iter().map(String::as_str).collect::<Vec<_>>())?;
         let plain = columns.iter().all(|c| !matches!(c, Column::Joint | Column::Pose(Part::Quaternion(_))));
-        Ok(Self { names, columns, plain })
+        let home = home_pose(model);
+        let all = coordinates(model, &home);
+        Ok(Self { names, columns, plain, home: (home, [all[3], all[4], all[5]]) })
     }
 
     /// A line of the file: bare numbers, or cells of any other kind.
@@ -249,22 +253,25 @@ impl CsvColumns {
     fn plain_state(&self, model: &Model<f64>, numbers: &[f64]) -> State {
         let n = model.topology().platform.independent.len();
         let drives = model.topology().active.len();
-        let mut parts = [(Coordinate::X, 0.0); 6];
-        let mut count = 0;
+        let (mut pose, mut angles) = self.home;
+        let mut turned = false;
         let (mut twist, mut acceleration, mut efforts) = (None, None, None);
         for (column, x) in self.columns.iter().zip(numbers) {
             match column {
-                Column::Pose(Part::Coordinate(c)) => {
-                    parts[count] = (*c, *x);
-                    count += 1;
+                Column::Pose(Part::Coordinate(c)) if c.is_angle() => {
+                    angles[c.index() - 3] = *x;
+                    turned = true;
                 }
+                Column::Pose(Part::Coordinate(c)) => pose.p[c.index()] = *x,
                 Column::Rate(k) => twist.get_or_insert_with(|| vec![0.0; n])[*k] = *x,
                 Column::Acceleration(k) => acceleration.get_or_insert_with(|| vec![0.0; n])[*k] = *x,
                 Column::Effort(k) => efforts.get_or_insert_with(|| vec![0.0; drives])[*k] = *x,
                 Column::Joint | Column::Pose(Part::Quaternion(_)) | Column::Unused => {}
             }
         }
-        let pose = pose_with(model, &home_pose(model), &parts[..count]);
+        if turned {
+            pose.R = from_rpy(angles[0], angles[1], angles[2]);
+        }
         State { pose, given: Vec::new(), twist, acceleration, efforts }
     }
 }

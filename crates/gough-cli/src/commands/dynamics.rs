@@ -217,9 +217,9 @@ pub fn idm(arguments: &Inverse) -> Result<(), Failure> {
             && robot.model().topology().plan.given.is_empty()
             && !(arguments.reactions || arguments.derivatives);
         let quick = |columns: &[table::Column]| match columns {
-            [one] if plain && one.path == "efforts" => Some(None),
+            [one] if plain && one.path == "efforts" => Some((Many::Efforts, None)),
             [one] if plain && one.path == "efforts_with_friction" => {
-                Some(Some(conditions.friction.unwrap_or_default()))
+                Some((Many::Efforts, Some(conditions.friction.unwrap_or_default())))
             }
             _ => None,
         };
@@ -268,7 +268,14 @@ pub fn ddm(arguments: &Direct) -> Result<(), Failure> {
             }
             Ok((json!(found), text))
         };
-        answer_all(&robot, &arguments.question, None, efforts, &one, (&OF_ACCELERATIONS, &|_| None))
+        let plain = conditions.loads.is_empty()
+            && robot.model().topology().plan.given.is_empty()
+            && !(arguments.matrices || arguments.derivatives);
+        let quick = |columns: &[table::Column]| match columns {
+            [one] if plain && one.path == "acceleration" => Some((Many::Accelerations, conditions.friction)),
+            _ => None,
+        };
+        answer_all(&robot, &arguments.question, None, efforts, &one, (&OF_ACCELERATIONS, &quick))
     };
     answer().map_err(|why: Failure| why.of(&robot.model().topology().name))
 }
@@ -509,30 +516,53 @@ pub fn efforts(robot: &Robot, text: &str) -> Result<Vec<f64>, Failure> {
 
 type One<'a> = &'a (dyn Fn(&State, &WorkingMode) -> Result<(Value, String), SolveError> + Sync);
 
-/// Whether columns of a table can be answered four states at a time, and under which friction.
-type Quick<'a> = &'a dyn Fn(&[table::Column]) -> Option<Option<Sign>>;
+/// Whether columns of a table can be answered many states at a time, and under which friction.
+type Quick<'a> = &'a dyn Fn(&[table::Column]) -> Option<(Many, Option<Sign>)>;
 
-/// Efforts of states that were read, four at a time.
-fn quick_efforts(
+/// What is answered many states at a time.
+#[derive(Clone, Copy)]
+enum Many {
+    Efforts,
+    Accelerations,
+}
+
+/// Efforts or accelerations of states that were read, many at a time.
+fn quick(
     robot: &Robot,
     mode: &WorkingMode,
-    friction: Option<Sign>,
+    (what, friction): (Many, Option<Sign>),
     states: &[Result<State, String>],
 ) -> Vec<Told> {
-    let model = robot.model();
-    let rest = vec![0.0; component_names(model).len()];
-    let asked: Vec<gough::batch::State<'_>> = states
-        .iter()
-        .flatten()
-        .map(|s| gough::batch::State {
-            pose: &s.pose,
-            t_r: s.twist.as_ref().unwrap_or(&rest),
-            td_r: s.acceleration.as_ref().unwrap_or(&rest),
-        })
-        .collect();
-    let found = gough::batch::efforts(robot, mode, friction, &asked, |_| !crate::interrupt::asked());
-    let mut refused = found.refused.into_iter().peekable();
-    let mut efforts = found.efforts.chunks(model.topology().active.len().max(1)).enumerate();
+    let (n, drives) = (component_names(robot.model()).len(), robot.active_joints().len());
+    let (rest, none) = (vec![0.0; n], vec![0.0; drives]);
+    let good = || states.iter().flatten();
+    let go_on = |_| !crate::interrupt::asked();
+    let (values, width, refused) = match what {
+        Many::Efforts => {
+            let asked: Vec<gough::batch::State<'_>> = good()
+                .map(|s| gough::batch::State {
+                    pose: &s.pose,
+                    t_r: s.twist.as_ref().unwrap_or(&rest),
+                    td_r: s.acceleration.as_ref().unwrap_or(&rest),
+                })
+                .collect();
+            let found = gough::batch::efforts(robot, mode, friction, &asked, go_on);
+            (found.efforts, drives, found.refused)
+        }
+        Many::Accelerations => {
+            let asked: Vec<gough::batch::Driven<'_>> = good()
+                .map(|s| gough::batch::Driven {
+                    pose: &s.pose,
+                    t_r: s.twist.as_ref().unwrap_or(&rest),
+                    efforts: s.efforts.as_ref().unwrap_or(&none),
+                })
+                .collect();
+            let found = gough::batch::accelerations(robot, mode, friction, &asked, go_on);
+            (found.accelerations, n, found.refused)
+        }
+    };
+    let mut refused = refused.into_iter().peekable();
+    let mut efforts = values.chunks(width.max(1)).enumerate();
     let mut told = Vec::with_capacity(states.len());
     for state in states {
         if let Err(reason) = state {
@@ -592,7 +622,7 @@ fn answer_all(
     let (source, states) = States::open(model, path)?;
     if !matches!(form, Form::Document | Form::Lines) {
         let rows = |states: &[Result<State, String>]| match quick(&columns) {
-            Some(friction) => quick_efforts(robot, &mode, friction, states),
+            Some(asked) => self::quick(robot, &mode, asked, states),
             None => batch::rows(states, &|state| Ok(table::row(model, &columns, &solved(state)?.0))),
         };
         return batch::table((source, states), (form, &columns), (&question.output, &total), &rows);

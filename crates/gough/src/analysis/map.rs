@@ -1,10 +1,12 @@
 //! A scalar over a region of the workspace, on all cores.
 
+use super::block_map::{in_blocks, program_for};
 use super::frequency_map::{FrequencyNotes, FrequencyOf, frequencies};
 use super::platform_map::{PlatformOf, PlatformValue, platform_values};
 use super::probe::{Probe, determinant};
 use super::region::Region;
 use super::singularity::{Kind, singularities};
+use crate::Robot;
 use crate::elastodynamics::Actuators;
 use crate::elastodynamics::cartesian::Choices;
 use crate::kinematics::jacobians::{Orders, jacobians};
@@ -13,6 +15,7 @@ use crate::kinematics::{Posture, SolveError, WorkingMode, inverse, working_modes
 use crate::linalg::dense::{Matrix, svd};
 use crate::linalg::small::Dense;
 use crate::model::Model;
+use crate::program::BlockProgram;
 use rayon::prelude::*;
 use std::fmt;
 use std::sync::Arc;
@@ -169,12 +172,35 @@ pub struct Map {
 /// Nodes that one core takes at a time.
 const CHUNK: usize = 1024;
 
-/// Map a quantity. `progress` is called now and then with the number of nodes done, and stops the map by answering false.
+/// Map a quantity of a robot, by a program over blocks of nodes where there is one and the nodes are many. `progress` is called
+/// now and then with the number of nodes done, and stops the map by answering false.
+pub fn map_of(
+    robot: &Robot,
+    mode: &WorkingMode,
+    region: &Region,
+    quantity: &Quantity,
+    progress: &(dyn Fn(usize) -> bool + Sync),
+) -> Map {
+    let program = program_for(robot, mode, region, quantity);
+    map_with(robot.model(), program.as_deref(), (mode, region, quantity), progress)
+}
+
+/// Map a quantity node by node. `progress` is called now and then with the number of nodes done, and stops the map by answering
+/// false.
 pub fn map(
     model: &Model<f64>,
     mode: &WorkingMode,
     region: &Region,
     quantity: &Quantity,
+    progress: &(dyn Fn(usize) -> bool + Sync),
+) -> Map {
+    map_with(model, None, (mode, region, quantity), progress)
+}
+
+fn map_with(
+    model: &Model<f64>,
+    program: Option<&BlockProgram>,
+    (mode, region, quantity): (&WorkingMode, &Region, &Quantity),
     progress: &(dyn Fn(usize) -> bool + Sync),
 ) -> Map {
     if let Quantity::Frequency(of) = quantity {
@@ -197,18 +223,23 @@ pub fn map(
             if stopped.load(Ordering::Relaxed) {
                 return;
             }
-            for (k, answer) in chunk.iter_mut().enumerate() {
+            let first = i * CHUNK;
+            let left = match program {
+                Some(program) => in_blocks(model, program, region, quantity, (first, chunk)),
+                None => (0..chunk.len()).collect(),
+            };
+            for k in left {
                 let found = match quantity {
                     Quantity::Reachable | Quantity::Aspect => {
-                        let pose = region.pose(&region.beside(i * CHUNK + k));
+                        let pose = region.pose(&region.beside(first + k));
                         probe.take(&pose).map(|()| Answer::Signs(probe.sign_bits()))
                     }
                     _ => {
-                        let pose = region.pose(&region.point(i * CHUNK + k));
+                        let pose = region.pose(&region.point(first + k));
                         evaluate(probe, mode, &pose, quantity).map(Answer::Value)
                     }
                 };
-                *answer = found.unwrap_or_else(|e| Answer::Refused(e.kind()));
+                chunk[k] = found.unwrap_or_else(|e| Answer::Refused(e.kind()));
             }
             let now = done.fetch_add(chunk.len(), Ordering::Relaxed) + chunk.len();
             if !progress(now) {
@@ -350,26 +381,22 @@ pub fn evaluate(
         Quantity::Conditioning => Ok(conditioning(model, m)),
         Quantity::Determinant if m.A_r.rows == m.A_r.cols => Ok(determinant(&scaled_A(model, m))),
         Quantity::Determinant => Err(singular(Kind::Type2)),
-        _ => {
-            let j = jacobians(m, &Orders::of(m));
-            match quantity {
-                Quantity::Manipulability => {
-                    let J = j.J.ok_or_else(|| singular(Kind::Type2))?;
-                    let J = scaled_J(model, &J);
-                    Ok(singular_values(&J).iter().product())
-                }
-                Quantity::Amplification => amplification(model, &j.J.ok_or_else(|| singular(Kind::Type2))?),
-                Quantity::Effort(w) => {
-                    let J = j.J.ok_or_else(|| singular(Kind::Type2))?;
-                    Ok(J.transposed().apply(w).iter().fold(0.0, |most, x| f64::max(most, x.abs())))
-                }
-                Quantity::Stiffness(drives) => {
-                    let J_inv = j.J_inv.ok_or_else(|| singular(Kind::Type1))?;
-                    Ok(lowest_stiffness(model, &J_inv, drives))
-                }
-                _ => Ok(0.0),
-            }
+        Quantity::Stiffness(drives) => {
+            let J_inv = jacobians(m, &Orders::of(m)).J_inv.ok_or_else(|| singular(Kind::Type1))?;
+            Ok(lowest_stiffness(model, &J_inv, drives))
         }
+        _ => of_J(model, quantity, &jacobians(m, &Orders::of(m)).J.ok_or_else(|| singular(Kind::Type2))?),
+    }
+}
+
+/// Quantities that are functions of J.
+pub(super) fn of_J(model: &Model<f64>, quantity: &Quantity, J: &Dense<f64>) -> Result<f64, SolveError> {
+    match quantity {
+        Quantity::Conditioning => Ok(conditioning_of(model, J)),
+        Quantity::Manipulability => Ok(singular_values(&scaled_J(model, J)).iter().product()),
+        Quantity::Amplification => amplification(model, J),
+        Quantity::Effort(w) => Ok(J.transposed().apply(w).iter().fold(0.0, |most, x| f64::max(most, x.abs()))),
+        _ => Ok(0.0),
     }
 }
 
@@ -420,8 +447,16 @@ fn conditioning(model: &Model<f64>, m: &Matrices<f64>) -> f64 {
             return ratio_2(&J);
         }
     }
-    let Some(J) = jacobians(m, &Orders::of(m)).J else { return 0.0 };
-    let s = singular_values(&scaled_J(model, &J));
+    jacobians(m, &Orders::of(m)).J.map_or(0.0, |J| conditioning_of(model, &J))
+}
+
+/// Smallest over largest singular value of the scaled J.
+fn conditioning_of(model: &Model<f64>, J: &Dense<f64>) -> f64 {
+    let J = scaled_J(model, J);
+    if let [a, b, c, d] = J.data[..] {
+        return ratio_2(&nalgebra::Matrix2::new(a, b, c, d));
+    }
+    let s = singular_values(&J);
     match (s.first(), s.last()) {
         (Some(high), Some(low)) if *high > 0.0 && high.is_finite() => low / high,
         _ => 0.0,
@@ -452,7 +487,7 @@ fn amplification(model: &Model<f64>, J: &Dense<f64>) -> Result<f64, SolveError> 
 }
 
 /// Lowest eigenvalue of `K = J⁻ᵀ K_a J⁻¹`, angles at the length scale.
-fn lowest_stiffness(model: &Model<f64>, J_inv: &Dense<f64>, drives: &[f64]) -> f64 {
+pub(super) fn lowest_stiffness(model: &Model<f64>, J_inv: &Dense<f64>, drives: &[f64]) -> f64 {
     let independent = &model.topology().platform.independent;
     // Singular values of sqrt(K_a) J⁻¹ are the square roots.
     // Too few drives leave a motion without stiffness: a row of zeros.

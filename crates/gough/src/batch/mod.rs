@@ -231,12 +231,7 @@ impl Task<'_> {
 }
 
 /// States by a program; those that it does not answer.
-fn in_blocks<'s>(
-    program: &BlockProgram,
-    count: usize,
-    at: impl Fn(usize) -> Parts<'s>,
-    out: &mut [f64],
-) -> Vec<usize> {
+fn in_blocks<'s>(program: &BlockProgram, count: usize, at: impl Fn(usize) -> Parts<'s>, out: &mut [f64]) -> Vec<usize> {
     let [_, n, given] = [0, 1, 2].map(|k| program.inputs()[k].entries.len());
     let mut failed = Vec::new();
     let row = |i: usize, row: &mut [f64]| {
@@ -245,9 +240,7 @@ fn in_blocks<'s>(
             // No number: the general road says what is wrong.
             return row.fill(f64::NAN);
         }
-        let R = &pose.R.0;
-        row[..3].copy_from_slice(pose.p.as_slice());
-        row[3..12].copy_from_slice(&[R.m11, R.m12, R.m13, R.m21, R.m22, R.m23, R.m31, R.m32, R.m33]);
+        pose.write(row);
         row[12..12 + n].copy_from_slice(t_r);
         row[12 + n..].copy_from_slice(other);
     };

@@ -3,8 +3,8 @@
 
 use super::canon::{Canon, Rules};
 use super::graph::{Graph, Id, Node};
-use super::share::share;
 use super::models::{Group, Subject, Turns, pose_by_matrix, states, turns};
+use super::share::share;
 use super::{CodegenError, ModelKind, Solve, checked, split};
 use crate::Robot;
 use crate::description::Coordinates;

@@ -49,7 +49,11 @@ impl BlockProgram {
         let [width, out] = self.widths;
         let count = states.len() / width.max(1);
         if count * width != states.len() {
-            return Err(SolveError::WrongCount { what: "numbers of the last state", expected: width, found: states.len() % width });
+            return Err(SolveError::WrongCount {
+                what: "numbers of the last state",
+                expected: width,
+                found: states.len() % width,
+            });
         }
         let mut found = Answers { values: vec![0.0; count * out], ..Answers::default() };
         for first in (0..count).step_by(MANY) {
@@ -58,7 +62,9 @@ impl BlockProgram {
             let values = &mut found.values[first * out..(first + own) * out];
             let tasks = values.par_chunks_mut((TASK * out).max(1)).zip(states.par_chunks(TASK * width)).enumerate();
             let refused = tasks.flat_map_iter(|(task, (values, states))| {
-                self.answer(states, values).into_iter().map(move |(i, why)| Refused { state: first + task * TASK + i, why })
+                self.answer(states, values)
+                    .into_iter()
+                    .map(move |(i, why)| Refused { state: first + task * TASK + i, why })
             });
             found.refused.extend(refused.collect::<Vec<_>>());
             found.done = first + own;
@@ -79,7 +85,9 @@ impl BlockProgram {
         let mut refused = Vec::new();
         for i in failed {
             let own = &mut values[i * out..(i + 1) * out];
-            match self.one(&states[i * width..(i + 1) * width], memory.get_or_insert_with(|| Dynamics::new(&self.model))) {
+            match self
+                .one(&states[i * width..(i + 1) * width], memory.get_or_insert_with(|| Dynamics::new(&self.model)))
+            {
                 Ok(found) => own.copy_from_slice(&found),
                 Err(why) => {
                     own.fill(0.0);
@@ -101,7 +109,11 @@ impl BlockProgram {
     /// One state by the general road.
     pub fn general(&self, state: &[f64]) -> Result<Vec<f64>, SolveError> {
         if state.len() != self.width() {
-            return Err(SolveError::WrongCount { what: "numbers of a state", expected: self.width(), found: state.len() });
+            return Err(SolveError::WrongCount {
+                what: "numbers of a state",
+                expected: self.width(),
+                found: state.len(),
+            });
         }
         self.one(state, &mut Dynamics::new(&self.model))
     }
@@ -115,8 +127,12 @@ impl BlockProgram {
         let posture = || inverse(model, &pose, &self.mode);
         let all = || topology.active.iter().chain(&topology.passive).copied();
         match self.wanted.kind {
-            ModelKind::Idm => memory.inverse(model, &pose, &self.mode, &rest[..n], &rest[n..], friction).map(<[f64]>::to_vec),
-            ModelKind::Ddm => memory.direct(model, &pose, &self.mode, &rest[..n], &rest[n..], friction).map(<[f64]>::to_vec),
+            ModelKind::Idm => {
+                memory.inverse(model, &pose, &self.mode, &rest[..n], &rest[n..], friction).map(<[f64]>::to_vec)
+            }
+            ModelKind::Ddm => {
+                memory.direct(model, &pose, &self.mode, &rest[..n], &rest[n..], friction).map(<[f64]>::to_vec)
+            }
             ModelKind::Igm => Ok(posture()?.joints(model, &all().collect::<Vec<_>>())),
             ModelKind::Kinematics => {
                 let (mut pos, mut motion) = (posture()?.positions().clone(), Motion::new(model));

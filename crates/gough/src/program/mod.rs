@@ -36,10 +36,9 @@ use crate::codegen::lower::{Lowered, Wanted, lowered};
 use crate::codegen::{CodegenError, Group, ModelKind};
 use crate::kinematics::WorkingMode;
 use crate::model::Model;
+use ops::{Kind, Op, Register};
 use run::{BLOCK, Memory};
 use std::sync::{Arc, Mutex, PoisonError};
-use ops::{Kind, Op, Register};
-
 
 /// A model of a robot in a working mode, compiled to be run over blocks of states.
 #[derive(Debug)]
@@ -97,7 +96,12 @@ impl Robot {
 
 impl Robot {
     /// A model by position and rotation matrix that was compiled before.
-    pub(crate) fn program_made(&self, model: ModelKind, mode: &WorkingMode, friction: bool) -> Option<Arc<BlockProgram>> {
+    pub(crate) fn program_made(
+        &self,
+        model: ModelKind,
+        mode: &WorkingMode,
+        friction: bool,
+    ) -> Option<Arc<BlockProgram>> {
         let name = mode.name(self.model().topology());
         self.programs().made(&Wanted { kind: model, mode: name, friction, by_matrix: true })?.ok()
     }

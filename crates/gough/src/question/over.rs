@@ -4,7 +4,7 @@ use super::Error;
 use super::words::{Part, hint};
 use crate::Robot;
 use crate::analysis::loci::{Curve, trace_loci_while};
-use crate::analysis::map::{Map, QUANTITIES, Quantity, drive_stiffness, frequency_number, map};
+use crate::analysis::map::{Map, QUANTITIES, Quantity, drive_stiffness, frequency_number, map_of};
 use crate::analysis::{PlatformOf, PlatformValue, Region, Span, coordinate_name};
 use crate::description::{Concern, Coordinate, LeftOut, RodInertia, VirtualTwists};
 use crate::elastodynamics::cartesian::{Cartesian, Choices};
@@ -333,10 +333,10 @@ impl MapQuestion<'_> {
 
     /// The map; now and then `go_on` is told how many nodes are done, and may stop it.
     pub fn answer_while(&self, go_on: &(dyn Fn(usize) -> bool + Sync)) -> Result<MapAnswer, Error> {
-        let (model, mode) = (self.plane.robot.model(), self.plane.mode());
+        let mode = self.plane.mode();
         let region = self.plane.checked()?;
         let quantity = self.wanted(&region)?;
-        let found = map(model, mode, &region, &quantity, go_on);
+        let found = map_of(self.plane.robot, mode, &region, &quantity, go_on);
         Ok(self.told(&region, found, self.follows(&region)))
     }
 

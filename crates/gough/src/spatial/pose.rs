@@ -172,6 +172,16 @@ impl<S: Real> Pose<S> {
     }
 }
 
+impl Pose<f64> {
+    /// Write the pose into the first twelve numbers of a row: position, then rotation matrix row by row.
+    #[inline]
+    pub(crate) fn write(&self, row: &mut [f64]) {
+        let R = &self.R.0;
+        row[..3].copy_from_slice(self.p.as_slice());
+        row[3..12].copy_from_slice(&[R.m11, R.m12, R.m13, R.m21, R.m22, R.m23, R.m31, R.m32, R.m33]);
+    }
+}
+
 impl<S: Real> Mul for Pose<S> {
     type Output = Self;
     #[inline(always)]

@@ -48,7 +48,17 @@ fn programs_answer_as_the_general_road() {
             let program = match robot.program(kind) {
                 Ok(program) => program,
                 Err(e) => {
-                    assert!(matches!(e, CodegenError::Singular | CodegenError::NoClosedForm | CodegenError::OpenJoints { .. } | CodegenError::SlidingClosure { .. }), "{}: {e}", robot.name());
+                    assert!(
+                        matches!(
+                            e,
+                            CodegenError::Singular
+                                | CodegenError::NoClosedForm
+                                | CodegenError::OpenJoints { .. }
+                                | CodegenError::SlidingClosure { .. }
+                        ),
+                        "{}: {e}",
+                        robot.name()
+                    );
                     continue;
                 }
             };
@@ -147,7 +157,9 @@ fn batches_by_programs_are_states_alone() {
                     7 => pose.p.x = f64::NAN,
                     _ => {}
                 }
-                let mut any = || (0..if i == 20 { n + 1 } else { n }).map(|_| random.random_range(-1.0..1.0)).collect::<Vec<f64>>();
+                let mut any = || {
+                    (0..if i == 20 { n + 1 } else { n }).map(|_| random.random_range(-1.0..1.0)).collect::<Vec<f64>>()
+                };
                 (pose, any(), any())
             })
             .collect();

@@ -1,0 +1,76 @@
+//! Maps of what follows from the Jacobian, by a program over blocks of nodes.
+
+use super::map::{Answer, Quantity, lowest_stiffness, of_J};
+use super::region::Region;
+use crate::Robot;
+use crate::codegen::ModelKind;
+use crate::kinematics::{SolveError, WorkingMode};
+use crate::linalg::small::Dense;
+use crate::model::Model;
+use crate::program::BlockProgram;
+use std::sync::Arc;
+
+/// As many nodes are worth a program.
+const WORTH: usize = 1 << 12;
+
+/// The program of J⁻¹, where the quantity follows from it and the nodes are worth it.
+pub(super) fn program_for(
+    robot: &Robot,
+    mode: &WorkingMode,
+    region: &Region,
+    quantity: &Quantity,
+) -> Option<Arc<BlockProgram>> {
+    use Quantity::{Amplification, Conditioning, Effort, Manipulability, Stiffness};
+    let follows = matches!(quantity, Conditioning | Manipulability | Amplification | Effort(_) | Stiffness(_));
+    let topology = robot.model().topology();
+    let square = topology.active.len() == topology.platform.independent.len();
+    let wanted = follows && square && region.len() >= WORTH;
+    wanted.then(|| robot.program_by_matrix(ModelKind::Jacobian, mode, false).ok()).flatten()
+}
+
+/// Answers of nodes from the first on; places of those that are left to the general road.
+pub(super) fn in_blocks(
+    model: &Model<f64>,
+    program: &BlockProgram,
+    region: &Region,
+    quantity: &Quantity,
+    (first, answers): (usize, &mut [Answer]),
+) -> Vec<usize> {
+    let n = model.topology().active.len();
+    let mut found = vec![0.0; answers.len() * n * n];
+    let mut left = Vec::new();
+    let row = |i: usize, row: &mut [f64]| region.pose(&region.point(first + i)).write(row);
+    program.run_with(answers.len(), row, &mut found, |i| left.push(i));
+    let mut J_inv = Dense::zeros(n, n);
+    let mut poor = left.iter().copied().peekable();
+    let mut more = Vec::new();
+    for (i, (answer, entries)) in answers.iter_mut().zip(found.chunks_exact(n * n)).enumerate() {
+        if poor.next_if_eq(&i).is_some() {
+            continue;
+        }
+        J_inv.data.copy_from_slice(entries);
+        match value(model, quantity, &J_inv) {
+            Some(Ok(x)) => *answer = Answer::Value(x),
+            Some(Err(why)) => *answer = Answer::Refused(why.kind()),
+            None => more.push(i),
+        }
+    }
+    left.extend(more);
+    left
+}
+
+/// The quantity from J⁻¹; none where it has no inverse that could be trusted.
+fn value(model: &Model<f64>, quantity: &Quantity, J_inv: &Dense<f64>) -> Option<Result<f64, SolveError>> {
+    if let Quantity::Stiffness(drives) = quantity {
+        return Some(Ok(lowest_stiffness(model, J_inv, drives)));
+    }
+    let n = J_inv.rows;
+    if let [a, b, c, d] = J_inv.data[..] {
+        let det = a * d - b * c;
+        let size = a.abs().max(b.abs()) * c.abs().max(d.abs());
+        let J = Dense { rows: 2, cols: 2, data: vec![d / det, -b / det, -c / det, a / det] };
+        return (det.abs() > 1e-6 * size).then(|| of_J(model, quantity, &J));
+    }
+    let J = J_inv.solve(&Dense::identity(n))?;
+    Some(of_J(model, quantity, &J))
+}
