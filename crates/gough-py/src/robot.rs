@@ -5,7 +5,6 @@ use crate::poses::Poses;
 use crate::rows::{Answers, Kept, Rows, answer};
 use crate::threads::waited;
 use gough::analysis::named_end_of_reach;
-use gough::batch::{FourStates, State};
 use gough::description::Dimension;
 use gough::dynamics::{Dynamics, Sign, direct_dynamics};
 use gough::elastodynamics::motion::is_flexible;
@@ -15,8 +14,7 @@ use gough::kinematics::scene::segments;
 use gough::kinematics::{Positions, SolveError, WorkingMode, inverse, inverse_in, joint_value};
 use gough::model::{CoordId, Id as _, Model};
 use gough::question::{Efforts, words};
-use gough::scalar::LANES;
-use gough::{Error, Inertia, Pose, Source, Wrench};
+use gough::{Error, Inertia, ModelKind, Pose, Source, Wrench};
 use numpy::{PyArray1, PyArrayMethods as _, PyReadonlyArray2, PyReadwriteArray2};
 use pyo3::prelude::*;
 use std::collections::{BTreeMap, HashMap};
@@ -24,7 +22,7 @@ use std::ops::Range;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex};
 
-/// States that one core takes at a time, where one takes a microsecond: a multiple of the lanes.
+/// States that one core takes at a time, where one takes a microsecond: a multiple of the blocks of a program.
 const MANY: usize = 256;
 /// States that one core takes at a time, where one takes longer.
 const FEW: usize = 4;
@@ -49,7 +47,6 @@ type Standing = (Vec<f64>, Vec<f64>, f64, String);
 pub struct PyRobot {
     robot: Arc<gough::Robot>,
     poses: Arc<Poses>,
-    four: Kept<FourStates>,
     dynamics: Kept<Dynamics>,
     motions: Kept<(Positions<f64>, Motion<f64>)>,
     vibrations: Mutex<HashMap<u8, Arc<Kept<Vibration>>>>,
@@ -86,7 +83,6 @@ impl PyRobot {
         Ok(Self {
             robot: Arc::new(robot),
             poses: Arc::new(poses),
-            four: Kept::default(),
             dynamics: Kept::default(),
             motions: Kept::default(),
             vibrations: Mutex::default(),
@@ -134,18 +130,6 @@ impl PyRobot {
         let _ = dynamics.inverse_leg_by_leg(model, self.robot.home(), &rest, &rest, None);
         dynamics.remember();
         dynamics
-    }
-
-    /// Memory for four states that knows a good order of the drives: that of home.
-    fn four_states(&self) -> FourStates {
-        let model = self.robot.model();
-        let mut four = FourStates::new(model);
-        let rest = vec![0.0; self.robot.components().len()];
-        let home = State { pose: self.robot.home().pose(), t_r: &rest, td_r: &rest };
-        let mut efforts = vec![0.0; LANES * model.topology().active.len()];
-        let _ = four.inverse(model, &[home; LANES], self.robot.mode(), None, &mut efforts);
-        four.remember();
-        four
     }
 
     fn vibrations(&self, actuators: Actuators) -> Arc<Kept<Vibration>> {
@@ -425,7 +409,7 @@ impl PyRobot {
         found.ok().flatten()
     }
 
-    /// Efforts of the drives, four states at a time.
+    /// Efforts of the drives: by a program over blocks where there are many states and the robot has one.
     #[allow(clippy::too_many_arguments)]
     fn _efforts(
         &self,
@@ -433,38 +417,52 @@ impl PyRobot {
         states: States<'_>,
         mode: Option<&str>,
         threads: Option<usize>,
-        count: usize,
+        size: (usize, bool),
         mut out: Out2<'_>,
     ) -> PyResult<Vec<Refused>> {
-        let (model, mode) = (self.robot.model(), self.mode_of(py, mode)?);
+        let ((count, many), model, mode) = (size, self.robot.model(), self.mode_of(py, mode)?);
         let [x, xd, xdd] = rows(&states, count)?;
         let drives = model.topology().active.len();
-        let make = || Ok(self.four_states());
+        let program = py.detach(|| {
+            let wanted = many && drives > 0;
+            wanted.then(|| self.robot.program_by_matrix(ModelKind::Idm, &mode, false).ok()).flatten()
+        });
+        let make = || Ok(self.memory_of_dynamics());
         let out = Answers::new(&mut out, count)?;
-        answer(py, (count, MANY, threads), out, (&self.four, make), |four, range, out| {
-            let (first, end) = (range.start, range.end);
+        answer(py, (count, MANY, threads), out, (&self.dynamics, make), |dynamics, range, out| {
+            let first = range.start;
             let mut refused = Vec::new();
-            let mut found = vec![0.0; LANES * drives];
-            four.forget();
-            for i in range.step_by(LANES) {
-                let n = LANES.min(end - i);
-                let poses: [_; LANES] = std::array::from_fn(|k| self.pose_of(x.row(i + k.min(n - 1))));
-                let home = self.robot.home().pose();
-                let state = |k: usize| {
-                    let at = i + k.min(n - 1);
-                    State { pose: poses[k].as_ref().unwrap_or(home), t_r: xd.row(at), td_r: xdd.row(at) }
-                };
-                let answers = four.inverse(model, &std::array::from_fn(state), &mode, None, &mut found);
-                for (k, (answer, pose)) in answers.into_iter().zip(&poses).take(n).enumerate() {
-                    match (answer, pose) {
-                        (Ok(()), Ok(_)) => {
-                            part(out[0], i + k - first, drives).copy_from_slice(part(&mut found, k, drives));
-                        }
-                        (Err(why), Ok(pose)) => refused.push((i + k, self.told(&mode, pose, why))),
-                        (_, Err(why)) => refused.push((i + k, why.clone())),
+            let Some(program) = &program else {
+                dynamics.forget();
+                for i in range {
+                    match self.pose_of(x.row(i)) {
+                        Ok(pose) => match dynamics.inverse(model, &pose, &mode, xd.row(i), xdd.row(i), None) {
+                            Ok(found) => part(out[0], i - first, drives).copy_from_slice(found),
+                            Err(why) => refused.push((i, self.told(&mode, &pose, why))),
+                        },
+                        Err(why) => refused.push((i, why)),
                     }
                 }
+                return refused;
+            };
+            let mut numbers = Vec::with_capacity(range.len() * (12 + xd.row(first).len() + xdd.row(first).len()));
+            let mut wrong = Vec::new();
+            for i in range {
+                let pose = self.pose_of(x.row(i)).unwrap_or_else(|why| {
+                    wrong.push((i, why));
+                    *self.robot.home().pose()
+                });
+                numbers.extend(pose.p.iter());
+                (0..3).for_each(|r| numbers.extend((0..3).map(|c| pose.R.0[(r, c)])));
+                numbers.extend(xd.row(i).iter().chain(xdd.row(i)));
             }
+            for (k, why) in program.answer(&numbers, out[0]) {
+                let pose = self.pose_of(x.row(first + k));
+                refused.push((first + k, pose.map_or_else(|e| e, |pose| self.told(&mode, &pose, why))));
+            }
+            refused.retain(|(i, _)| wrong.iter().all(|(w, _)| w != i));
+            refused.append(&mut wrong);
+            refused.sort_by_key(|(i, _)| *i);
             refused
         })
     }

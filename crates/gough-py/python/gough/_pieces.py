@@ -9,8 +9,9 @@ import pickle
 from collections.abc import Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
 from concurrent.futures.process import BrokenProcessPool
-from pathlib import Path
+from contextvars import ContextVar
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -24,6 +25,10 @@ if TYPE_CHECKING:
 
 SIZE = 4096
 """States in a piece."""
+MANY = 2048
+"""As many states are worth a program, which takes a moment to compile."""
+of_many: ContextVar[bool] = ContextVar("gough_of_many", default=False)
+"""Whether a question is a piece of one about many states, and so takes the road of those."""
 _TRIES = 3
 
 _Refused = tuple[int, str, str, str]
@@ -64,9 +69,15 @@ def _cut(array: FloatArray, first: int, last: int, count: int) -> FloatArray:
     return np.ascontiguousarray(np.broadcast_to(own, (last - first, array.shape[-1])))
 
 
-def answered(robot: Robot, method: str, inputs: Mapping[str, FloatArray], options: Mapping[str, Any]) -> Answered:
+def answered(
+    robot: Robot, method: str, inputs: Mapping[str, FloatArray], options: Mapping[str, Any], many: bool = False
+) -> Answered:
     """A piece, wherever it is computed."""
-    found = getattr(robot, method)(**inputs, **options)
+    before = of_many.set(many)
+    try:
+        found = getattr(robot, method)(**inputs, **options)
+    finally:
+        of_many.reset(before)
     refused = [(one.index[0], one.kind, one.message, one._facts) for one in found.refused]
     return dict(found._arrays), refused, found.documents
 
@@ -126,13 +137,15 @@ def _computed(
     """Pieces as they come; one whose worker died is given to another."""
     if executor is None:
         for first, inputs in todo.items():
-            yield first, answered(pieces.robot, pieces.method, inputs, pieces.options)
+            yield first, answered(pieces.robot, pieces.method, inputs, pieces.options, pieces.count >= MANY)
         return
     tries = dict.fromkeys(todo, 0)
 
     def submit(first: int) -> Future[Answered]:
         tries[first] += 1
-        return executor.submit(answered, pieces.robot, pieces.method, todo[first], pieces.options)
+        return executor.submit(
+            answered, pieces.robot, pieces.method, todo[first], pieces.options, pieces.count >= MANY
+        )
 
     waiting: dict[Future[Answered], int] = {}
     try:
@@ -171,7 +184,7 @@ def _joined(pieces: Pieces, found: Mapping[int, Answered]) -> Answered:
     documents: list[dict[str, Any] | None] = []
     if not found:  # no states: the shapes of an answer about none
         inputs = {name: array[:0] for name, array in _empty(pieces).items()}
-        empty = answered(pieces.robot, pieces.method, inputs, pieces.options)
+        empty = answered(pieces.robot, pieces.method, inputs, pieces.options, pieces.count >= MANY)
         return {name: array.reshape(*pieces.lead, *array.shape[1:]) for name, array in empty[0].items()}, [], []
     order = sorted(found)
     for name in found[order[0]][0]:

@@ -22,7 +22,7 @@ from ._documents import Document, ask, one
 from ._errors import BadQuestion, Error
 from ._map import Map
 from ._parameters import Parameters
-from ._pieces import Pieces
+from ._pieces import MANY, Pieces, of_many
 from ._results import Accelerations, Efforts, Frequencies, Modes, Result
 from ._words import Value
 
@@ -392,7 +392,8 @@ class Robot(Asked):
                 arrays["efforts"] = own.whole
         else:
             answer = Answer(lead, a, out, [X, XD, XDD])
-            refused = self._efforts(given, mode, checked_threads(threads), count, [answer.rows])
+            many = of_many.get() or count >= MANY
+            refused = self._efforts(given, mode, checked_threads(threads), (count, many), [answer.rows])
             arrays = {"efforts": answer.done()}
         result = self._result(Efforts, question, lead, arrays, refused, on_refusal, ("idm", state_words), IDM_KEYS)
         result._later = later

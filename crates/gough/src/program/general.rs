@@ -77,7 +77,8 @@ impl BlockProgram {
     }
 
     /// Answers on this thread; states that are refused, whose rows are zero.
-    pub(crate) fn answer(&self, states: &[f64], values: &mut [f64]) -> Vec<(usize, SolveError)> {
+    #[doc(hidden)]
+    pub fn answer(&self, states: &[f64], values: &mut [f64]) -> Vec<(usize, SolveError)> {
         let [width, out] = self.widths;
         let mut failed = Vec::new();
         self.run(states, values, |i| failed.push(i));
