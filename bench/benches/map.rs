@@ -14,7 +14,15 @@ fn conditioning(c: &mut Criterion) {
     let mut group = c.benchmark_group("map/five-bar");
     group.sample_size(10);
     group.bench_function("conditioning of a million poses", |b| {
-        b.iter(|| map(robot.model(), robot.mode(), &region, &Quantity::Conditioning, &|_| true));
+        b.iter(|| {
+            map(
+                robot.model(),
+                robot.mode(),
+                &region,
+                &Quantity::named("conditioning", None, None).expect("a quantity"),
+                &|_| true,
+            )
+        });
     });
 }
 

@@ -12,7 +12,7 @@ use crate::plot::{self, Axis, Chart, Field, Picture, Scale, Series, Style};
 use crate::region;
 use crate::states::left_out_text;
 use clap::{Args, ValueEnum};
-use gough::analysis::map::frequency_number;
+use gough::analysis::map::{frequency_number, quantities};
 use gough::analysis::{PlatformValue, Region};
 use gough::question::{MapAnswer, MapQuestion, ReachNotes, RefusedNodes};
 use gough::{Robot, Wrench};
@@ -41,10 +41,7 @@ impl MapScale {
 pub struct Arguments {
     #[command(flatten)]
     subject: Subject,
-    /// What to map: reachable, modes, aspect, conditioning, manipulability, determinant, distance, distance-type1,
-    /// distance-type2, distance-lpjts, distance-constraint, amplification, effort, stiffness, stiffness-x,
-    /// .. stiffness-rz, compliance, f1, f2, ..
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", help = quantity_help())]
     quantity: String,
     /// One to three coordinates: x=-0.2:0.2,y=-0.2:0.2 or x=-0.2:0.2:101,..
     #[arg(long, value_name = "SPANS", allow_hyphen_values = true)]
@@ -85,6 +82,12 @@ pub struct Arguments {
     pub angles: Angles,
     #[command(flatten)]
     pub output: Output,
+}
+
+/// The names of all quantities.
+fn quantity_help() -> String {
+    let names: Vec<&str> = quantities().map(|q| q.0).collect();
+    format!("What to map: {}, f2, ..", names.join(", "))
 }
 
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {

@@ -20,8 +20,7 @@ pub(super) fn program_for(
     region: &Region,
     quantity: &Quantity,
 ) -> Option<Arc<BlockProgram>> {
-    use Quantity::{Amplification, Conditioning, Effort, Manipulability, Stiffness};
-    let follows = matches!(quantity, Conditioning | Manipulability | Amplification | Effort(_) | Stiffness(_));
+    let follows = matches!(quantity, Quantity::OfJacobian(_) | Quantity::Effort(_) | Quantity::Stiffness(_));
     let topology = robot.model().topology();
     let square = topology.active.len() == topology.platform.independent.len();
     let wanted = follows && square && region.len() >= WORTH;

@@ -2,6 +2,7 @@
 
 use super::block_map::{in_blocks, program_for};
 use super::frequency_map::{FrequencyNotes, FrequencyOf, frequencies};
+use super::of_jacobian::{OF_JACOBIAN, OfJacobian};
 use super::platform_map::{PlatformOf, PlatformValue, platform_values};
 use super::probe::{Probe, determinant};
 use super::region::Region;
@@ -30,16 +31,12 @@ pub enum Quantity {
     Modes,
     /// Number of the aspect the pose belongs to.
     Aspect,
-    /// One over the condition number of J, lengths scaled: 1 isotropic, 0 singular.
-    Conditioning,
-    /// `sqrt(det(J Jᵀ))`, lengths scaled.
-    Manipulability,
+    /// A function of J.
+    OfJacobian(&'static OfJacobian),
     /// Determinant of A_r.
     Determinant,
     /// First-order distance to a kind of singularity, or to the nearest of all.
     Distance(Option<Kind>),
-    /// Largest effort of a drive for a unit force on the platform.
-    Amplification,
     /// Largest effort of a drive that balances this wrench on the platform, in its independent components.
     Effort(Vec<f64>),
     /// Lowest stiffness of the platform, angles at the length scale, from the stiffness of the drives.
@@ -50,20 +47,17 @@ pub enum Quantity {
     Platform(PlatformOf),
 }
 
-/// A quantity that maps offer: name, unit, description.
-pub const QUANTITIES: [(&str, &str, &str); 22] = [
+/// Quantities besides functions of J: name, unit, description.
+const OTHERS: [(&str, &str, &str); 19] = [
     ("reachable", "", "1 where the pose can be reached; area or volume, and that of the largest aspect"),
     ("modes", "", "number of working modes that reach the pose"),
     ("aspect", "", "connected singularity-free regions, numbered from the largest"),
-    ("conditioning", "", "1/condition number of J, lengths scaled: 1 isotropic, 0 singular"),
-    ("manipulability", "", "sqrt(det(J J^T)), lengths scaled"),
     ("determinant", "", "determinant of A_r: zero at Type 2"),
     ("distance", "m", "first-order distance to the nearest singularity of any kind"),
     ("distance-type1", "m", "first-order distance to a Type 1 singularity"),
     ("distance-type2", "m", "first-order distance to a Type 2 singularity"),
     ("distance-lpjts", "m", "first-order distance to a singularity of passive joints"),
     ("distance-constraint", "m", "first-order distance to a constraint singularity"),
-    ("amplification", "N/N or N*m/N", "largest effort of a drive for a unit force on the platform"),
     ("effort", "N or N*m", "largest effort of a drive under the wrench of --wrench"),
     ("stiffness", "N/m", "lowest stiffness of the platform from the stiffness of the drives"),
     ("stiffness-x", "N/m", "force per displacement along x, the rest free: drives, joints and links, Cartesian method"),
@@ -84,6 +78,12 @@ pub const QUANTITIES: [(&str, &str, &str); 22] = [
     ("f1", "Hz", "lowest natural frequency; f2, f3, .. the next"),
 ];
 
+/// All quantities that maps offer: name, unit, description.
+pub fn quantities() -> impl Iterator<Item = (&'static str, &'static str, &'static str)> {
+    let of_jacobian = OF_JACOBIAN.iter().map(|q| (q.name, q.unit, q.about));
+    OTHERS[..3].iter().copied().chain(of_jacobian).chain(OTHERS[3..].iter().copied())
+}
+
 impl Quantity {
     /// By name; `stiffness` needs one number per drive, `effort` one per independent component of the platform.
     pub fn named(name: &str, stiffness: Option<Vec<f64>>, wrench: Option<Vec<f64>>) -> Result<Self, MapError> {
@@ -91,17 +91,17 @@ impl Quantity {
             "reachable" => Self::Reachable,
             "modes" => Self::Modes,
             "aspect" => Self::Aspect,
-            "conditioning" => Self::Conditioning,
-            "manipulability" => Self::Manipulability,
             "determinant" => Self::Determinant,
             "distance" => Self::Distance(None),
             "distance-type1" => Self::Distance(Some(Kind::Type1)),
             "distance-type2" => Self::Distance(Some(Kind::Type2)),
             "distance-lpjts" => Self::Distance(Some(Kind::Lpjts)),
             "distance-constraint" => Self::Distance(Some(Kind::Constraint)),
-            "amplification" => Self::Amplification,
             "effort" => Self::Effort(wrench.ok_or(MapError::NoWrench)?),
             "stiffness" => Self::Stiffness(stiffness.ok_or(MapError::NoStiffness)?),
+            _ if OfJacobian::named(name).is_some() => {
+                Self::OfJacobian(OfJacobian::named(name).unwrap_or(&OF_JACOBIAN[0]))
+            }
             _ if PlatformValue::named(name).is_some() => {
                 let value = PlatformValue::named(name).unwrap_or(PlatformValue::Compliance);
                 Self::Platform(PlatformOf { value, choices: Choices::default() })
@@ -137,7 +137,7 @@ impl fmt::Display for MapError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             MapError::UnknownQuantity(name) => {
-                let names: Vec<&str> = QUANTITIES.iter().map(|q| q.0).collect();
+                let names: Vec<&str> = quantities().map(|q| q.0).collect();
                 let near = crate::description::nearest(name, names.iter().copied());
                 let hint = near.map_or_else(|| names.join(", "), |n| format!("did you mean `{n}`?"));
                 write!(f, "no quantity is called `{name}`; {hint}")
@@ -378,23 +378,24 @@ pub fn evaluate(
     let singular = |kind| SolveError::Singular { leg: None, kind };
     match quantity {
         Quantity::Reachable | Quantity::Aspect => Ok(1.0),
-        Quantity::Conditioning => Ok(conditioning(model, m)),
         Quantity::Determinant if m.A_r.rows == m.A_r.cols => Ok(determinant(&scaled_A(model, m))),
         Quantity::Determinant => Err(singular(Kind::Type2)),
         Quantity::Stiffness(drives) => {
             let J_inv = jacobians(m, &Orders::of(m)).J_inv.ok_or_else(|| singular(Kind::Type1))?;
             Ok(lowest_stiffness(model, &J_inv, drives))
         }
-        _ => of_J(model, quantity, &jacobians(m, &Orders::of(m)).J.ok_or_else(|| singular(Kind::Type2))?),
+        _ => match (quantity, jacobians(m, &Orders::of(m)).J) {
+            (_, Some(J)) => of_J(model, quantity, &J),
+            (Quantity::OfJacobian(OfJacobian { without: Some(x), .. }), None) => Ok(*x),
+            (_, None) => Err(singular(Kind::Type2)),
+        },
     }
 }
 
 /// Quantities that are functions of J.
 pub(super) fn of_J(model: &Model<f64>, quantity: &Quantity, J: &Dense<f64>) -> Result<f64, SolveError> {
     match quantity {
-        Quantity::Conditioning => Ok(conditioning_of(model, J)),
-        Quantity::Manipulability => Ok(singular_values(&scaled_J(model, J)).iter().product()),
-        Quantity::Amplification => amplification(model, J),
+        Quantity::OfJacobian(of) => (of.value)(model, J),
         Quantity::Effort(w) => Ok(J.transposed().apply(w).iter().fold(0.0, |most, x| f64::max(most, x.abs()))),
         _ => Ok(0.0),
     }
@@ -421,69 +422,6 @@ fn scaled_A(model: &Model<f64>, m: &Matrices<f64>) -> Dense<f64> {
         }
     }
     A
-}
-
-/// J without units: angular velocities times the length, revolute rates too.
-fn scaled_J(model: &Model<f64>, J: &Dense<f64>) -> Dense<f64> {
-    let t = model.topology();
-    let mut out = J.clone();
-    for i in 0..J.rows {
-        for j in 0..J.cols {
-            let row = if t.platform.independent[i].is_angle() { model.length() } else { 1.0 };
-            let col = if t.coords[t.active[j]].slides { 1.0 } else { model.length() };
-            *out.at_mut(i, j) *= row / col;
-        }
-    }
-    out
-}
-
-/// One over the condition number of the scaled J; zero at Type 1 and Type 2.
-fn conditioning(model: &Model<f64>, m: &Matrices<f64>) -> f64 {
-    if let ([a, b, c, d], [p, q, r, s]) = (&m.A_r.data[..], &m.B.data[..]) {
-        // Two drives, two freedoms of one unit: J is A⁻¹ B up to a factor.
-        let J = nalgebra::Matrix2::new(d * p - b * r, d * q - b * s, a * r - c * p, a * s - c * q);
-        let same_unit = model.topology().platform.independent.iter().all(|c| !c.is_angle());
-        if same_unit && model.topology().active.iter().all(|c| !model.topology().coords[*c].slides) {
-            return ratio_2(&J);
-        }
-    }
-    jacobians(m, &Orders::of(m)).J.map_or(0.0, |J| conditioning_of(model, &J))
-}
-
-/// Smallest over largest singular value of the scaled J.
-fn conditioning_of(model: &Model<f64>, J: &Dense<f64>) -> f64 {
-    let J = scaled_J(model, J);
-    if let [a, b, c, d] = J.data[..] {
-        return ratio_2(&nalgebra::Matrix2::new(a, b, c, d));
-    }
-    let s = singular_values(&J);
-    match (s.first(), s.last()) {
-        (Some(high), Some(low)) if *high > 0.0 && high.is_finite() => low / high,
-        _ => 0.0,
-    }
-}
-
-/// Smallest over largest singular value of a 2 × 2 matrix.
-fn ratio_2(J: &nalgebra::Matrix2<f64>) -> f64 {
-    let (e, f) = ((J[(0, 0)] + J[(1, 1)]) * 0.5, (J[(0, 0)] - J[(1, 1)]) * 0.5);
-    let (g, h) = ((J[(1, 0)] + J[(0, 1)]) * 0.5, (J[(1, 0)] - J[(0, 1)]) * 0.5);
-    let (q, r) = (e.hypot(h), f.hypot(g));
-    if q + r > 0.0 { (q - r).abs() / (q + r) } else { 0.0 }
-}
-
-fn singular_values(J: &Dense<f64>) -> Vec<f64> {
-    svd(&Matrix::from_fn(J.rows, J.cols, |i, j| J.at(i, j))).s
-}
-
-/// `τ = Jᵀ w`, (7.195): the drive that a unit force loads most, in its worst direction.
-fn amplification(model: &Model<f64>, J: &Dense<f64>) -> Result<f64, SolveError> {
-    let independent = &model.topology().platform.independent;
-    let forces: Vec<usize> = (0..J.rows).filter(|i| !independent[*i].is_angle()).collect();
-    if forces.is_empty() {
-        return Err(SolveError::NotAPose { reason: "the platform does not translate: no force acts on it".to_owned() });
-    }
-    let load = |drive: usize| forces.iter().map(|i| J.at(*i, drive).powi(2)).sum::<f64>().sqrt();
-    Ok((0..J.cols).map(load).fold(0.0, f64::max))
 }
 
 /// Lowest eigenvalue of `K = J⁻ᵀ K_a J⁻¹`, angles at the length scale.

@@ -8,6 +8,7 @@ pub mod loci;
 pub mod map;
 pub mod mobility;
 mod nearest;
+pub mod of_jacobian;
 mod platform_map;
 mod probe;
 mod region;

@@ -4,7 +4,7 @@ use super::Error;
 use super::words::{Part, hint};
 use crate::Robot;
 use crate::analysis::loci::{Curve, trace_loci_while};
-use crate::analysis::map::{Map, QUANTITIES, Quantity, drive_stiffness, frequency_number, map_of};
+use crate::analysis::map::{Map, Quantity, drive_stiffness, frequency_number, map_of, quantities};
 use crate::analysis::{PlatformOf, PlatformValue, Region, Span, coordinate_name};
 use crate::description::{Concern, Coordinate, LeftOut, RodInertia, VirtualTwists};
 use crate::elastodynamics::cartesian::{Cartesian, Choices};
@@ -472,7 +472,7 @@ fn unit(t: &Topology, name: &str) -> &'static str {
         "amplification" if slides == t.active.len() => "N/N",
         "amplification" if slides == 0 => "N*m/N",
         name if frequency_number(name).is_some() => "Hz",
-        _ => QUANTITIES.iter().find(|q| q.0 == name).map_or("", |q| q.1),
+        _ => quantities().find(|q| q.0 == name).map_or("", |q| q.1),
     }
 }
 

@@ -114,7 +114,10 @@ fn the_area_of_the_five_bar_is_that_of_its_annuli() {
 fn a_map_can_be_stopped_and_keeps_what_it_has() {
     let robot = robot("five-bar");
     let region = region(&robot, &[(Coordinate::X, -0.2, 0.2, 300), (Coordinate::Y, 0.1, 0.3, 300)]);
-    let found = map(robot.model(), robot.mode(), &region, &Quantity::Conditioning, &|done| done < 5000);
+    let found =
+        map(robot.model(), robot.mode(), &region, &Quantity::named("conditioning", None, None).unwrap(), &|done| {
+            done < 5000
+        });
     let answered = found.values.iter().flatten().count();
     assert!(!found.complete && answered > 1000 && answered < 80_000, "{answered}");
 }
