@@ -20,7 +20,7 @@ use gough::dynamics::{Share, Sign};
 use gough::elastodynamics::motion::{CaseMotion, is_flexible};
 use gough::kinematics::{SolveError, WorkingMode};
 use gough::model::{CoordId, Node};
-use gough::question::{Accelerations, Efforts, JointForces, POOR_CONDITION, PlatformPose, words};
+use gough::question::{Accelerations, Efforts, Idm, JointForces, POOR_CONDITION, PlatformPose, words};
 use gough::spatial::{Mat3, Pose, Rotation, Wrench, vec3};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -128,6 +128,16 @@ pub struct Inverse {
     along: Along,
 }
 
+/// What is asked of the library beside the efforts, option by option.
+type More<'r> = (&'static str, bool, fn(Idm<'r>) -> Idm<'r>);
+
+impl Inverse {
+    /// Options that ask for more: a new one is an argument above, and a row here.
+    fn more<'r>(&self) -> [More<'r>; 2] {
+        [("--reactions", self.reactions, Idm::reactions), ("--derivatives", self.derivatives, Idm::derivatives)]
+    }
+}
+
 #[derive(Args)]
 pub struct Direct {
     #[command(flatten)]
@@ -195,8 +205,9 @@ pub fn idm(arguments: &Inverse) -> Result<(), Failure> {
             if let Some(acceleration) = &state.acceleration {
                 asked = asked.acceleration(acceleration);
             }
-            asked = if arguments.reactions { asked.reactions() } else { asked };
-            asked = if arguments.derivatives { asked.derivatives() } else { asked };
+            for (_, _, ask) in arguments.more().into_iter().filter(|more| more.1) {
+                asked = ask(asked);
+            }
             let found = asked.answer().map_err(unanswered)?;
             let mut text = efforts_text(&robot, &found);
             text += &assumed_text(found.assumed.as_ref());
@@ -215,7 +226,7 @@ pub fn idm(arguments: &Inverse) -> Result<(), Failure> {
         let plain = conditions.loads.is_empty()
             && share == Share::Shortest
             && robot.model().topology().plan.given.is_empty()
-            && !(arguments.reactions || arguments.derivatives);
+            && !arguments.more().iter().any(|more| more.1);
         let quick = |columns: &[table::Column]| match columns {
             [one] if plain && one.path == "efforts" => Some((Many::Efforts, None)),
             [one] if plain && one.path == "efforts_with_friction" => {
@@ -331,11 +342,10 @@ fn flexible_idm(robot: &Robot, arguments: &Inverse) -> Result<(), Failure> {
     let q = &arguments.question;
     rigid_only(&[
         ("--trajectory", arguments.along.trajectory.is_some()),
-        ("--reactions", arguments.reactions),
-        ("--derivatives", arguments.derivatives),
         ("--share", arguments.share != "shortest"),
         ("--joint-accelerations", arguments.joint_accelerations.is_some()),
     ])?;
+    rigid_only(&arguments.more().map(|(option, given, _)| (option, given)))?;
     let asked = flexible_asked(robot, q, false, true)?;
     let mode = one_mode(robot, q.mode.as_deref())?;
     match (&q.pose, &q.states) {
