@@ -35,7 +35,7 @@ pub struct Arguments {
     /// To how many metres or radians curves are traced
     #[arg(long, value_name = "METRES", default_value = "1e-6", requires = "region")]
     accuracy: f64,
-    /// How long --refine (2 s) or --region (60 s) may search; the answer says what was not looked at
+    /// How long --refine (1.9 s) or --region (60 s) may search; the answer says what was not looked at
     #[arg(long, value_name = "SECONDS")]
     budget: Option<f64>,
     /// Draw the curves over the reachable workspace: FILE.svg or FILE.png
@@ -82,7 +82,7 @@ fn at_posture(robot: &Robot, mode: &WorkingMode, text: &str, arguments: &Argumen
     let pose = ask::pose(robot.model(), text)?;
     let home = ask::from_home(robot.model(), text)?;
     let asked = robot.singularities(&pose).mode(mode);
-    let (start, whole) = (Instant::now(), budget(arguments, 2.0)?);
+    let (start, whole) = (Instant::now(), budget(arguments, 1.9)?);
     let goes_on = |share: f64| start.elapsed() < whole.mul_f64(share);
     let found = if arguments.refine { asked.answer_with_nearest(&goes_on) } else { asked.answer() }?;
     let words = || posture_text(robot, &found, arguments.refine) + &ask::home_text(&home);
