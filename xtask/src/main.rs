@@ -1,10 +1,11 @@
-//! Chores of the project: `cargo xtask test`, `bench`, `fuzz`, `figures`, `book`, `surface`, `peers`.
+//! Chores of the project: `cargo xtask test`, `bench`, `fuzz`, `figures`, `book`, `surface`, `python`, `peers`.
 #![allow(non_snake_case)]
 
 mod book;
 mod figures;
 mod fuzz;
 mod peers;
+mod python;
 mod run;
 mod surface;
 mod test;
@@ -20,7 +21,13 @@ cargo xtask fuzz [robots|files|states|cli|names] [SECONDS] [--seed N]
 cargo xtask figures              draw the robots again
 cargo xtask book                 build the book, and the tables in it that are generated
 cargo xtask surface              public items of the library, held equal to crates/gough/surface.txt
+cargo xtask python [--full]      the Python package: wheel, tests with the oldest and newest interpreter, stubs and types
 cargo xtask peers [--help]       other programs on the same work: agreement and time (network, minutes)";
+
+/// What was not done is said.
+fn told(note: Option<String>) {
+    note.iter().for_each(|note| println!("\n{note}"));
+}
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -33,6 +40,8 @@ fn main() -> ExitCode {
         ["figures"] => figures::run(),
         ["book"] => book::run(),
         ["surface"] => surface::run(),
+        ["python"] => python::run(false).map(told),
+        ["python", "--full"] => python::run(true).map(told),
         ["peers", rest @ ..] => peers::run(rest),
         _ => Err(HELP.to_owned()),
     };

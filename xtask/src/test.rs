@@ -29,13 +29,11 @@ pub fn run(full: bool) -> Result<(), String> {
     crate::surface::run()?;
     crate::book::run()?;
     unchanged(&["docs/src", "robots"])?;
-    match octave {
-        Some(_) => println!("\nall is well"),
-        None => println!(
-            "\nall is well, but GENERATED MATLAB WAS NOT RUN: there is no Octave; install one (Debian's package is `octave`) \
-             and run this again"
-        ),
-    }
+    let without_octave = "GENERATED MATLAB WAS NOT RUN: there is no Octave; install one (Debian's package is `octave`) and run \
+                          this again";
+    let notes = [octave.is_none().then(|| without_octave.to_owned()), crate::python::run(full)?];
+    println!("\nall is well");
+    notes.iter().flatten().for_each(|note| println!("but {note}"));
     Ok(())
 }
 

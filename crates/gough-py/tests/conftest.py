@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-ROBOTS = Path(__file__).parents[3] / "robots"
+ROBOTS = Path(__file__).resolve().parents[3] / "robots"
 SIX = ["3-rpr", "dualv", "five-bar", "gough-stewart", "orthoglide", "tripteron"]
 
 

@@ -252,7 +252,7 @@ def test_every_option_has_a_name_in_python(command: str) -> None:
 def test_the_methods_of_documents_are_those_of_the_program() -> None:
     import runpy
 
-    tool = Path(__file__).parents[1] / "tools/commands.py"
+    tool = Path(__file__).resolve().parents[1] / "tools/commands.py"
     made = runpy.run_path(str(tool))
     assert made["text"]() == (Path(gough.__file__).parent / "_commands.py").read_text()
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from gough_command import native
 
-FILE = Path(__file__).parents[1] / "python/gough/_commands.py"
+FILE = Path(__file__).resolve().parents[1] / "python/gough/_commands.py"
 COMMANDS = {
     "check": "check",
     "singularities": "singularities",
