@@ -257,6 +257,14 @@ def test_the_methods_of_documents_are_those_of_the_program() -> None:
     assert made["text"]() == (Path(gough.__file__).parent / "_commands.py").read_text()
 
 
+def test_the_reference_of_the_book_is_made_of_the_docstrings() -> None:
+    import runpy
+
+    tool = Path(__file__).resolve().parents[1] / "tools/reference.py"
+    made = runpy.run_path(str(tool))
+    assert made["text"]() == made["FILE"].read_text(), "write it again: python crates/gough-py/tools/reference.py"
+
+
 def test_the_program_of_the_wheel() -> None:
     assert program("--version").stdout.strip() == f"gough {gough.__version__}"
     assert program("kinematics", "navaro", "--pose", "x=3,y=0,phi=0").returncode == 1

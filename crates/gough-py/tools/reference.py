@@ -33,20 +33,38 @@ def fenced(text: str) -> str:
     return "\n".join([*out, "```"] if code else out)
 
 
+def call(thing: Any) -> str:
+    """Names of the arguments, with `=` where they may be left out."""
+    if not inspect.isfunction(thing):
+        return ""
+    words, apart = [], False
+    for name, parameter in inspect.signature(thing).parameters.items():
+        if name == "self":
+            continue
+        if parameter.kind is parameter.KEYWORD_ONLY and not apart:
+            words.append("*")
+            apart = True
+        stars = {parameter.VAR_KEYWORD: "**", parameter.VAR_POSITIONAL: "*"}.get(parameter.kind, "")
+        words.append(stars + name + ("" if parameter.default is parameter.empty else "="))
+    return f"({', '.join(words)})"
+
+
 def entry(name: str, thing: Any, level: int) -> str:
     told = fenced(inspect.getdoc(thing) or "")
-    return f"\n{'#' * level} {name}\n\n{told}\n" if told else ""
+    return f"\n{'#' * level} `{name}{call(thing)}`\n\n{told}\n" if told else ""
 
 
 def members(kind: type) -> list[tuple[str, Any]]:
-    own = [(n, inspect.getattr_static(kind, n)) for n in dir(kind) if not n.startswith("_")]
-    known = [(n, t) for n, t in own if inspect.getdoc(t) and not hasattr(dict, n)]
-    return [(n, t) for n, t in known if not (isinstance(t, type) or n in ("with_traceback", "add_note", "args"))]
+    """What a class has by itself; a robot what all its parts in Python have."""
+    of = [c for c in kind.__mro__ if c.__module__.startswith("gough.") and "native" not in c.__module__]
+    own = {name: thing for c in reversed(of if kind is gough.Robot else of[:1]) for name, thing in vars(c).items()}
+    return [(n, t) for n, t in own.items() if not n.startswith("_") and inspect.getdoc(t) and not isinstance(t, str)]
 
 
 def text() -> str:
     page = HEAD
-    for name in gough.__all__:
+    first = ["robot", "load", "from_text", "robots", "Robot", "Pose"]
+    for name in [*first, *(name for name in gough.__all__ if name not in first)]:
         thing = getattr(gough, name)
         if isinstance(thing, str):
             continue

@@ -7,7 +7,7 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor
 from functools import cached_property
-from typing import Any, Literal, NoReturn, TypeVar
+from typing import Any, Literal, NoReturn, TypeAlias, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -22,8 +22,8 @@ from ._pose import Pose
 from ._results import Field, Lazy, Modes, Result
 from ._words import Value
 
-PoseLike = npt.ArrayLike | Pose | str
-OnRefusal = Literal["mask", "raise"]
+PoseLike: TypeAlias = npt.ArrayLike | Pose | str
+OnRefusal: TypeAlias = Literal["mask", "raise"]
 Refused = tuple[int, str, str, str]
 _R = TypeVar("_R", bound=Result)
 _L = TypeVar("_L", bound=Lazy)

@@ -5,12 +5,14 @@ from typing import Final
 
 import numpy as np
 import numpy.typing as npt
-from typing_extensions import Self
+from typing_extensions import Self, disjoint_base
 
 _Array = npt.NDArray[np.float64]
 _States = tuple[_Array, _Array, _Array]
 _Refused = tuple[int, str, str, str]
 _Standing = tuple[list[float], list[float], float, str]
+
+__all__ = ["Robot", "ask", "lanes", "read", "run", "shipped", "version"]
 
 version: Final[str]
 lanes: Final[str]
@@ -20,6 +22,7 @@ def ask(words: Sequence[str]) -> tuple[int, str, str]: ...
 def shipped() -> list[tuple[str, str]]: ...
 def read(path: str) -> tuple[str, dict[str, str]]: ...
 
+@disjoint_base
 class Robot:
     def __new__(
         cls,
