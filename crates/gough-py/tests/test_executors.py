@@ -139,6 +139,27 @@ def test_refusals_and_shapes_of_pieces() -> None:
         assert R.idm(states(), xdd=[0, 1.0], executor=pool, out=out).efforts is out and out.any()
 
 
+def test_maps_in_rows(tmp_path: Path) -> None:
+    spans: dict[str, Any] = {"x": (-0.5, 0.5, 7), "y": (0.1, 0.3, 5)}
+    wanted = R.map("conditioning", **spans)
+    with Counting(2) as pool:
+        found = R.map("conditioning", **spans, executor=pool, folder=tmp_path)
+        assert pool.given == 5
+        next(tmp_path.glob("map-*/*3.piece")).unlink()
+        again = R.map("conditioning", **spans, executor=pool, folder=tmp_path)
+        assert pool.given == 6
+    for other in (found, again):
+        assert np.array_equal(other.values, wanted.values, equal_nan=True) and other.unit == wanted.unit
+        assert {name: axis.tolist() for name, axis in other.axes.items()} == {n: a.tolist() for n, a in wanted.axes.items()}
+        assert sum(one["count"] for one in other.refused) == (~wanted.ok).sum() > 0
+    navaro = gough.robot("navaro")
+    grid: dict[str, Any] = {"x": (-0.1, 0.1, 3), "y": (0.0, 0.1, 2), "phi": "-60 deg"}
+    hz = navaro.map("f1", **grid, folder=tmp_path).values
+    assert np.abs(hz / navaro.map("f1", **grid).values - 1).max() < 1e-10
+    with pytest.raises(gough.BadQuestion, match="without areas"):
+        R.map("aspect", **spans, folder=tmp_path)
+
+
 def test_dask() -> None:
     distributed = pytest.importorskip("distributed")
     with distributed.Client(n_workers=2, threads_per_worker=1, dashboard_address=None) as client:

@@ -6,7 +6,7 @@ import hashlib
 import json
 import os
 import pickle
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
 from concurrent.futures.process import BrokenProcessPool
 from contextvars import ContextVar
@@ -18,7 +18,7 @@ import numpy as np
 
 from . import _native
 from ._arrays import FloatArray, Shape, rows
-from ._errors import Error
+from ._errors import BadQuestion, Error
 
 if TYPE_CHECKING:
     from ._robot import Robot
@@ -82,16 +82,16 @@ def answered(
     return dict(found._arrays), refused, found.documents
 
 
-def _kept(file: Path) -> Answered | None:
+def _kept(file: Path) -> Any:
+    """A piece that a folder has; `None` where it has none, or half of one."""
     try:
         with file.open("rb") as opened:
-            arrays, refused, documents = pickle.load(opened)
+            return pickle.load(opened)
     except (OSError, EOFError, pickle.UnpicklingError, ValueError):
         return None
-    return arrays, refused, documents
 
 
-def _keep(file: Path, found: Answered) -> None:
+def _keep(file: Path, found: Any) -> None:
     part = file.with_name(f"{file.name}.{os.getpid()}.part")
     try:
         with part.open("wb") as opened:
@@ -102,11 +102,10 @@ def _keep(file: Path, found: Answered) -> None:
         raise Error(f"a piece cannot be kept in {file.parent}: {why}; what is there is kept, make room and ask again") from why
 
 
-def _place(folder: str | os.PathLike[str], pieces: Pieces) -> Path:
-    place = Path(folder, f"{pieces.method}-{pieces.digest()}")
+def _place(folder: str | os.PathLike[str], method: str, digest: str, question: dict[str, Any]) -> Path:
+    place = Path(folder, f"{method}-{digest}")
     try:
         place.mkdir(parents=True, exist_ok=True)
-        question = {"robot": pieces.robot.name, "method": pieces.method, "states": pieces.count, "of": SIZE}
         (place / "question.json").write_text(json.dumps(question))
     except OSError as why:
         raise Error(f"pieces cannot be kept in {folder}: {why}; name a folder that can be written to") from why
@@ -115,39 +114,41 @@ def _place(folder: str | os.PathLike[str], pieces: Pieces) -> Path:
 
 def spread(pieces: Pieces, executor: Executor | None, folder: str | os.PathLike[str] | None) -> Answered:
     """Answer in pieces; those that the folder has are not computed again."""
-    place = None if folder is None else _place(folder, pieces)
-    found: dict[int, Answered] = {}
-    todo: dict[int, dict[str, FloatArray]] = {}
-    for first, inputs in pieces.cut():
-        kept = None if place is None else _kept(place / f"{first:012}.piece")
-        if kept is None:
-            todo[first] = inputs
-        else:
-            found[first] = kept
-    for first, answer in _computed(pieces, executor, todo):
+    question = {"robot": pieces.robot.name, "method": pieces.method, "states": pieces.count, "of": SIZE}
+    place = None if folder is None else _place(folder, pieces.method, pieces.digest(), question)
+    asked = {first: (pieces.robot, pieces.method, inputs, pieces.options, pieces.count >= MANY) for first, inputs in pieces.cut()}
+    return _joined(pieces, gathered(answered, asked, executor, place))
+
+
+def gathered(
+    function: Callable[..., Any], asked: Mapping[int, tuple[Any, ...]], executor: Executor | None, place: Path | None
+) -> dict[int, Any]:
+    """All pieces; those that the folder has are not computed again."""
+    kept = {} if place is None else {first: _kept(place / f"{first:012}.piece") for first in asked}
+    found = {first: piece for first, piece in kept.items() if piece is not None}
+    todo = {first: arguments for first, arguments in asked.items() if first not in found}
+    for first, answer in _computed(function, todo, executor):
         if place is not None:
             _keep(place / f"{first:012}.piece", answer)
         found[first] = answer
-    return _joined(pieces, found)
+    return found
 
 
 def _computed(
-    pieces: Pieces, executor: Executor | None, todo: dict[int, dict[str, FloatArray]]
-) -> Iterator[tuple[int, Answered]]:
+    function: Callable[..., Any], todo: Mapping[int, tuple[Any, ...]], executor: Executor | None
+) -> Iterator[tuple[int, Any]]:
     """Pieces as they come; one whose worker died is given to another."""
     if executor is None:
-        for first, inputs in todo.items():
-            yield first, answered(pieces.robot, pieces.method, inputs, pieces.options, pieces.count >= MANY)
+        for first, arguments in todo.items():
+            yield first, function(*arguments)
         return
     tries = dict.fromkeys(todo, 0)
 
-    def submit(first: int) -> Future[Answered]:
+    def submit(first: int) -> Future[Any]:
         tries[first] += 1
-        return executor.submit(
-            answered, pieces.robot, pieces.method, todo[first], pieces.options, pieces.count >= MANY
-        )
+        return executor.submit(function, *todo[first])
 
-    waiting: dict[Future[Answered], int] = {}
+    waiting: dict[Future[Any], int] = {}
     try:
         for first in todo:
             waiting[submit(first)] = first
@@ -198,6 +199,58 @@ def _joined(pieces: Pieces, found: Mapping[int, Answered]) -> Answered:
 
 def _empty(pieces: Pieces) -> dict[str, FloatArray]:
     return {name: np.zeros((0, array.shape[-1])) for name, array in pieces.inputs.items()}
+
+
+def map_row(
+    robot: Robot, quantity: str, spans: Mapping[str, Any], fixed: Mapping[str, Any], options: Mapping[str, Any]
+) -> dict[str, Any]:
+    """One row of a map, wherever it is computed."""
+    own = {name: value for name, value in options.items() if name != "by_order"}
+    one_axis = len(spans) == 1 and options.get("by_order") is not None
+    found = robot.map(quantity, **spans, **fixed, **own, by_order=one_axis)
+    return found.document.to_dict()
+
+
+def spread_map(
+    robot: Robot,
+    asked: tuple[str, dict[str, Any], dict[str, Any], dict[str, Any]],
+    executor: Executor | None,
+    folder: str | os.PathLike[str] | None,
+) -> dict[str, Any]:
+    """A map in rows: its last coordinate takes one value after the other."""
+    quantity, spans, fixed, options = asked
+    *others, last = spans
+    (low, high, count) = _span(last, spans[last])
+    s = np.arange(count) / (count - 1)
+    values = low * (1.0 - s) + high * s
+    said = hashlib.sha256(repr((_native.version, _native.lanes, robot._key(), asked)).encode()).hexdigest()[:24]
+    question = {"robot": robot.name, "method": "map", "quantity": quantity, "rows": count}
+    place = None if folder is None else _place(folder, "map", said, question)
+    inner = {name: spans[name] for name in others}
+    rows_of = {k: (robot, quantity, inner, {**fixed, last: float(y)}, options) for k, y in enumerate(values)}
+    found = gathered(map_row, rows_of, executor, place)
+    documents = [found[k] for k in range(count)]
+    whole = dict(documents[0])
+    whole["axes"] = [*documents[0]["axes"], {"name": last, "values": values.tolist()}]
+    lists = np.stack([np.asarray(d["values"], dtype=np.float64) for d in documents], axis=-1)
+    whole["values"] = np.where(np.isfinite(lists), lists, np.nan).tolist()
+    whole["complete"] = all(d["complete"] for d in documents)
+    counts: dict[str, int] = {}
+    for refused in (one for d in documents for one in d["refused"]):
+        counts[refused["kind"]] = counts.get(refused["kind"], 0) + refused["count"]
+    whole["refused"] = [{"kind": kind, "count": n} for kind, n in counts.items()]
+    for note in ("lowest", "uncertain", "followed"):
+        whole.pop(note, None)
+    return whole
+
+
+def _span(name: str, span: Any) -> tuple[float, float, int]:
+    if len(span) != 3 or any(isinstance(part, str) for part in span):
+        raise BadQuestion(f"{name}: with an executor a span is three numbers, from, to and count; not {span!r}")
+    low, high, count = float(span[0]), float(span[1]), int(span[2])
+    if count < 2 or not high > low:
+        raise BadQuestion(f"the span of {name} needs two different ends and two values or more")
+    return low, high, count
 
 
 def ray_executor(**options: Any) -> Executor:

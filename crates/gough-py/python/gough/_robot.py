@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import tempfile
 from collections.abc import Mapping
 from concurrent.futures import Executor
@@ -22,7 +23,7 @@ from ._documents import Document, ask, one
 from ._errors import BadQuestion, Error
 from ._map import Map
 from ._parameters import Parameters
-from ._pieces import MANY, Pieces, of_many
+from ._pieces import MANY, Pieces, of_many, spread_map
 from ._results import Accelerations, Efforts, Frequencies, Modes, Result
 from ._words import Value
 
@@ -593,11 +594,15 @@ class Robot(Asked):
         scale: Value = None,
         csv: Value = None,
         threads: int | None = None,
+        executor: Executor | None = None,
+        folder: str | os.PathLike[str] | None = None,
         **coordinates: float | str | tuple[float | str, float | str] | tuple[float | str, float | str, int],
     ) -> Map:
         """A quantity over a region of the workspace, by its name in `gough map --quantity`.
 
-        Coordinates are spanned, `x=(-0.2, 0.2, 101)`, or fixed, `phi="-60 deg"`; those left out are those of home.
+        Coordinates are spanned, `x=(-0.2, 0.2, 101)`, or fixed, `phi="-60 deg"`; those left out are those of home. With
+        `executor` or `folder` the map is computed in rows, its last coordinate one value after the other: the same numbers to
+        the last bit, frequencies to 1e-10. Areas (`aspect`, `reachable`) and modes that are followed belong together and are not.
 
         >>> import gough
         >>> r = gough.robot("five-bar")
@@ -609,6 +614,16 @@ class Robot(Asked):
         fixed = {name: value for name, value in coordinates.items() if name not in region}
         if not region:
             raise BadQuestion("a map needs a span: x=(-0.2, 0.2, 101)")
+        if executor is not None or folder is not None:
+            if len(region) < 2 or quantity in ("aspect", "reachable") or follow or plot or csv:
+                raise BadQuestion(
+                    "executor and folder take rows of a map over two or three coordinates, without areas, follow, plot and csv"
+                )
+            own = {"mode": mode, "stiffness": stiffness, "wrench": wrench, "actuators": actuators, "method": method}
+            own |= {"rods": rods, "virtual": virtual, "threads": threads}
+            counted = {"by_order": True} if re.fullmatch("f[0-9]+", quantity) and method != "cartesian" else {}
+            whole = spread_map(self, (quantity, region, fixed, given_of(own) | counted), executor, folder)
+            return Map(Document("map", whole), {"method": "map", "quantity": quantity, **coordinates, **given_of(own)})
         given: dict[str, Any] = {"quantity": quantity, "region": region, "pose": fixed or None, "mode": mode}
         given |= {"stiffness": stiffness, "wrench": wrench, "actuators": actuators, "method": method, "rods": rods}
         given |= {"virtual": virtual, "follow": follow, "by_order": by_order, "plot": plot, "scale": scale, "csv": csv}
