@@ -25,7 +25,7 @@ cargo xtask python [--full]      the Python package: wheel, tests with the oldes
 cargo xtask peers [--help]       other programs on the same work: agreement and time (network, minutes)";
 
 /// What was not done is said.
-fn told(note: Option<String>) {
+fn told(note: Option<&str>) {
     note.iter().for_each(|note| println!("\n{note}"));
 }
 
@@ -40,8 +40,8 @@ fn main() -> ExitCode {
         ["figures"] => figures::run(),
         ["book"] => book::run(),
         ["surface"] => surface::run(),
-        ["python"] => python::run(false).map(told),
-        ["python", "--full"] => python::run(true).map(told),
+        ["python"] => python::run(false).map(|note| told(note.as_deref())),
+        ["python", "--full"] => python::run(true).map(|note| told(note.as_deref())),
         ["peers", rest @ ..] => peers::run(rest),
         _ => Err(HELP.to_owned()),
     };

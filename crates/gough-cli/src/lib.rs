@@ -120,7 +120,7 @@ pub struct Said {
 }
 
 /// The program: answers its arguments on the streams of the process. The exit status.
-pub fn run(arguments: Vec<OsString>) -> u8 {
+pub fn run(arguments: &[OsString]) -> u8 {
     if let Err(missing) = processor_is_new_enough() {
         eprintln!(
             "gough was compiled for processors with {missing}, which this one lacks; build it from source for this machine"
@@ -128,7 +128,7 @@ pub fn run(arguments: Vec<OsString>) -> u8 {
         return 2;
     }
     interrupt::listen();
-    answered(&arguments)
+    answered(arguments)
 }
 
 /// The answer of the program without a program: nothing is printed. The first word is the name of the program; where a robot is

@@ -1,6 +1,9 @@
 //! The native part of the Python package `gough`: arrays in, one call of the library, arrays out. Everything pleasant is Python.
 #![allow(non_snake_case)]
+// What Python gives is given away.
+#![allow(clippy::needless_pass_by_value)]
 
+mod answers;
 mod errors;
 mod poses;
 mod robot;
@@ -31,7 +34,7 @@ mod _native {
 /// The program `gough` on the streams of the process: its exit status.
 #[pyfunction]
 fn run(py: Python<'_>, arguments: Vec<OsString>) -> u8 {
-    py.detach(|| gough_cli::run(arguments))
+    py.detach(|| gough_cli::run(&arguments))
 }
 
 /// What the program says where no robot is there yet.

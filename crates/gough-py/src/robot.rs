@@ -1,21 +1,24 @@
 //! A robot, and what it answers in arrays.
 
+use crate::answers::{
+    Array2, Found, Line, Loads, Out2, Parameter, Parts, Place, Standing, States, actuators_named, part, put, result,
+    rows, write,
+};
 use crate::errors::{Refused, raised};
 use crate::poses::Poses;
 use crate::rows::{Answers, Kept, Rows, answer};
 use crate::threads::waited;
 use gough::analysis::named_end_of_reach;
 use gough::description::Dimension;
-use gough::dynamics::{Dynamics, Sign, direct_dynamics};
+use gough::dynamics::{Dynamics, direct_dynamics};
 use gough::elastodynamics::motion::is_flexible;
 use gough::elastodynamics::{Actuators, Vibration};
 use gough::kinematics::motion::{Motion, move_from};
 use gough::kinematics::scene::segments;
-use gough::kinematics::{Positions, SolveError, WorkingMode, inverse, inverse_in, joint_value};
-use gough::model::{CoordId, Id as _, Model};
-use gough::question::{Efforts, words};
-use gough::{Error, Inertia, ModelKind, Pose, Source, Wrench};
-use numpy::{PyArray1, PyArrayMethods as _, PyReadonlyArray2, PyReadwriteArray2};
+use gough::kinematics::{Positions, SolveError, WorkingMode, inverse, inverse_in};
+use gough::model::{CoordId, Id as _};
+use gough::{Error, ModelKind, Pose, Source};
+use numpy::{PyArray1, PyArrayMethods as _};
 use pyo3::prelude::*;
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
@@ -27,21 +30,6 @@ const MANY: usize = 256;
 /// States that one core takes at a time, where one takes longer.
 const FEW: usize = 4;
 
-type Array2<'py> = PyReadonlyArray2<'py, f64>;
-type Out2<'py> = Vec<PyReadwriteArray2<'py, f64>>;
-/// Poses, twists, and accelerations or efforts.
-type States<'py> = (Array2<'py>, Array2<'py>, Array2<'py>);
-/// Name, text, files, parameters that were set, drives.
-type Parts = (String, String, BTreeMap<String, String>, Vec<(String, String)>, Option<String>);
-/// Name, value, powers of metre, kilogram and second where the file has units.
-type Parameter = (String, f64, Option<[i32; 3]>);
-/// Two ends, and the number of the leg.
-type Line = ([f64; 3], [f64; 3], Option<usize>);
-/// Pose of the platform, passive joints, gap, working mode.
-type Place = (Vec<f64>, Vec<f64>, f64, String);
-/// Active and passive joints, gap, working mode.
-type Standing = (Vec<f64>, Vec<f64>, f64, String);
-
 /// A robot, and memory for what it is asked.
 #[pyclass(frozen, subclass, module = "gough._native", name = "Robot")]
 pub struct PyRobot {
@@ -50,30 +38,6 @@ pub struct PyRobot {
     dynamics: Kept<Dynamics>,
     motions: Kept<(Positions<f64>, Motion<f64>)>,
     vibrations: Mutex<HashMap<u8, Arc<Kept<Vibration>>>>,
-}
-
-/// Conditions of a question about forces, in words.
-struct Loads {
-    payload: Option<Inertia<f64>>,
-    wrench: Option<Wrench<f64>>,
-    friction: Option<Sign>,
-}
-
-impl Loads {
-    fn read(payload: Option<&str>, wrench: Option<&str>, width: Option<f64>) -> Result<Self, Error> {
-        let told = |option: &'static str| move |why: String| Error::Question(format!("{option}: {why}"));
-        let friction = match width {
-            Some(width) if !(width > 0.0 && width.is_finite()) => {
-                return Err(Error::Question(format!("friction_width is {width}, not a positive rate")));
-            }
-            width => width.map(Sign::Smooth),
-        };
-        Ok(Self {
-            payload: payload.map(words::payload).transpose().map_err(told("payload"))?,
-            wrench: wrench.map(words::wrench).transpose().map_err(told("wrench"))?,
-            friction,
-        })
-    }
 }
 
 impl PyRobot {
@@ -134,28 +98,6 @@ impl PyRobot {
 
     fn vibrations(&self, actuators: Actuators) -> Arc<Kept<Vibration>> {
         crate::threads::locked(&self.vibrations).entry(actuators as u8).or_default().clone()
-    }
-}
-
-fn rows<'a>(states: &'a States<'_>, count: usize) -> PyResult<[Rows<'a>; 3]> {
-    Ok([Rows::new(&states.0, count)?, Rows::new(&states.1, count)?, Rows::new(&states.2, count)?])
-}
-
-fn put(model: &Model<f64>, pos: &Positions<f64>, joints: &[CoordId], out: &mut [f64]) {
-    out.iter_mut().zip(joints).for_each(|(x, c)| *x = joint_value(model, pos, *c));
-}
-
-/// Part `i` of a list of rows of so many numbers.
-fn part(list: &mut [f64], i: usize, width: usize) -> &mut [f64] {
-    &mut list[i * width..][..width]
-}
-
-fn actuators_named(name: &str) -> Result<Actuators, Error> {
-    match name {
-        "elastic" => Ok(Actuators::Elastic),
-        "locked" => Ok(Actuators::Locked),
-        "free" => Ok(Actuators::Free),
-        _ => Err(Error::Question(format!("actuators: `{name}` is none of elastic, locked, free"))),
     }
 }
 
@@ -303,12 +245,7 @@ impl PyRobot {
     }
 
     /// Every working mode at poses: for each, its postures, and whether there are no others.
-    fn _working_modes(
-        &self,
-        py: Python<'_>,
-        x: Array2<'_>,
-        threads: Option<usize>,
-    ) -> PyResult<Vec<Result2<(Vec<Standing>, bool)>>> {
+    fn _working_modes(&self, py: Python<'_>, x: Array2<'_>, threads: Option<usize>) -> PyResult<Vec<Found<Standing>>> {
         let rows: Vec<Vec<f64>> = x.as_array().rows().into_iter().map(|row| row.to_vec()).collect();
         let (robot, poses) = (self.robot.clone(), self.poses.clone());
         waited(py, threads, move |stop| {
@@ -365,7 +302,7 @@ impl PyRobot {
         q: Array2<'_>,
         mode: Option<&str>,
         threads: Option<usize>,
-    ) -> PyResult<Vec<Result2<(Vec<Place>, bool)>>> {
+    ) -> PyResult<Vec<Found<Place>>> {
         let rows: Vec<Vec<f64>> = q.as_array().rows().into_iter().map(|row| row.to_vec()).collect();
         let mode = mode.map(|m| self.mode_of(py, Some(m))).transpose()?;
         let (robot, poses) = (self.robot.clone(), self.poses.clone());
@@ -600,31 +537,5 @@ impl PyRobot {
         let actuators = actuators_named(actuators).map_err(|e| raised(py, &e))?;
         let make = || Ok::<_, Error>(Vibration::new(self.robot.model(), self.robot.home(), actuators)?);
         self.vibrations(actuators).with(make, |v| v.modes()).map_err(|e| raised(py, &e))
-    }
-}
-
-/// An answer, or a refusal.
-pub type Result2<A> = (Option<A>, Option<Refused>);
-
-fn result<A>(place: usize, found: Result<A, Error>) -> Result2<A> {
-    match found {
-        Ok(answer) => (Some(answer), None),
-        Err(why) => (None, Some(crate::errors::refused(place, &why))),
-    }
-}
-
-/// An answer into row `i` of its arrays.
-fn write(found: &Efforts, i: usize, out: &mut [&mut [f64]]) {
-    let energies = [found.kinetic_energy, found.kinetic_energy_rotors, found.potential_energy, found.condition];
-    let none = Vec::new();
-    let mut lists: Vec<&[f64]> =
-        vec![&found.efforts, &found.efforts_with_friction, &energies, &found.ground_wrench_on_robot];
-    for joints in [&found.active, &found.passive] {
-        lists.push(&joints.q);
-        lists.push(joints.qd.as_ref().unwrap_or(&none));
-        lists.push(joints.qdd.as_ref().unwrap_or(&none));
-    }
-    for (list, out) in lists.into_iter().zip(out) {
-        part(out, i, list.len()).copy_from_slice(list);
     }
 }
