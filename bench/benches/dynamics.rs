@@ -1,9 +1,7 @@
 //! Inverse and direct dynamics: from platform pose, twist and acceleration to efforts, and from efforts back.
 
-use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use gough::batch::{FourStates, State};
+use criterion::{Criterion, criterion_group, criterion_main};
 use gough::dynamics::Dynamics;
-use gough::scalar::LANES;
 use std::hint::black_box;
 
 fn dynamics(c: &mut Criterion) {
@@ -22,20 +20,6 @@ fn dynamics(c: &mut Criterion) {
                 memory.inverse(model, black_box(&poses[i]), robot.mode(), &t, &td, None).map(|x| x[0]).ok()
             });
         });
-        let mut four = FourStates::new(model);
-        let mut out = vec![0.0; LANES * model.topology().active.len()];
-        group.throughput(Throughput::Elements(LANES as u64));
-        group.bench_function("idm, four states", |b| {
-            let mut i = 0;
-            b.iter(|| {
-                i = (i + LANES) % poses.len();
-                let state = |k: usize| State { pose: &poses[i + k], t_r: &t, td_r: &td };
-                four.inverse(model, black_box(&std::array::from_fn(state)), robot.mode(), None, &mut out)
-                    .iter()
-                    .all(Result::is_ok)
-            });
-        });
-        group.throughput(Throughput::Elements(1));
         let efforts = memory.inverse(model, &poses[0], robot.mode(), &t, &td, None).expect("regular").to_vec();
         group.bench_function("ddm", |b| {
             let mut i = 0;

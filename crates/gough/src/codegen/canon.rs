@@ -3,7 +3,7 @@
 //! Every value is a number times a node. Signs and constants are pulled out of products and functions, equal terms are
 //! collected, powers cancel, and equal nodes are one node, also when they differ by a sign.
 
-use crate::scalar::{Arg, Op, Program};
+use crate::scalar::{Arg, Expr, Op, Program, Real};
 use std::collections::{BTreeSet, HashMap};
 
 /// Number of a node.
@@ -496,9 +496,21 @@ fn multiply(powers: &mut Vec<(Id, i32)>, id: Id, e: i32) {
 }
 
 impl Function {
+    /// The function of symbols.
+    pub fn on_symbols(self, x: &[Expr]) -> Expr {
+        match self {
+            Function::Sqrt => x[0].sqrt(),
+            Function::Sin => x[0].sin_cos().0,
+            Function::Cos => x[0].sin_cos().1,
+            Function::Atan2 => x[0].atan2(x[1]),
+            Function::Exp => x[0].exp(),
+            Function::Sign => x[0].sign(),
+            Function::Select => x[0].where_nonneg(x[1], x[2]),
+        }
+    }
+
     /// The function of numbers.
     pub fn on(self, x: &[f64]) -> f64 {
-        use crate::scalar::Real;
         match self {
             Function::Sqrt => f64::sqrt(x[0]),
             Function::Sin => f64::sin(x[0]),

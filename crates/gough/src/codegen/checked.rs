@@ -4,7 +4,7 @@
 use super::models::{Group, Inputs, Subject, states};
 use super::{CodegenError, ModelKind};
 use crate::dynamics::regressor::regressor;
-use crate::dynamics::{Conditions, Sign, direct_dynamics_under, inverse_dynamics_under};
+use crate::dynamics::{Conditions, Sign, direct_dynamics_under, inverse_dynamics_under, platform_model};
 use crate::kinematics::jacobians::matrices_at;
 use crate::kinematics::{Posture, inverse};
 use crate::linalg::small::Dense;
@@ -101,6 +101,16 @@ fn answer(
         }
         ModelKind::Ddm => {
             (direct_dynamics_under(model, posture, &given.twist, &given.efforts, &conditions).ok()?.0, 1e3)
+        }
+        ModelKind::Fgm => {
+            let X = posture.pose();
+            let matrix = inputs[1].entries.len() == 12;
+            let all = X.p.iter().chain(X.R.0.transpose().iter()).copied().collect();
+            (if matrix { all } else { crate::kinematics::platform::independent(model, X) }, 1.0)
+        }
+        ModelKind::Inertia => {
+            let at = platform_model(model, posture, &given.twist, &conditions).ok()?;
+            (at.M.data.into_iter().chain(at.c).collect(), 1.0)
         }
         ModelKind::MassStiffness | ModelKind::CartesianFrequencies => return None,
     })

@@ -1,6 +1,7 @@
 //! The graph that code is written from: sums with signs, products, reciprocals, functions.
 
 use super::canon::{Canon, Function, Node as CanonNode, Value};
+use crate::scalar::{Expr, Program, Real, trace};
 use std::collections::HashMap;
 
 /// Number of a node.
@@ -329,6 +330,29 @@ impl Graph {
     pub fn eval(&self, inputs: &[f64]) -> Vec<f64> {
         let results = self.results(inputs);
         self.outputs.iter().map(|v| if v.minus { -results[v.node] } else { results[v.node] }).collect()
+    }
+
+    /// The graph as a straight-line program of inputs that are called so.
+    pub fn program(&self, inputs: &[String]) -> Program {
+        trace(inputs, |x| {
+            let mut results = vec![Expr::Num(0.0); self.nodes.len()];
+            for id in self.order() {
+                let at = |v: &Signed| if v.minus { -results[v.node] } else { results[v.node] };
+                results[id] = match &self.nodes[id] {
+                    Node::Input(i) => x[*i as usize],
+                    Node::Number(bits) => Expr::Num(f64::from_bits(*bits)),
+                    Node::Sum(terms) => {
+                        let (plus, minus): (Vec<&Signed>, Vec<&Signed>) = terms.iter().partition(|t| !t.minus);
+                        let sum = plus.iter().fold(Expr::Num(0.0), |sum, t| sum + results[t.node]);
+                        minus.iter().fold(sum, |sum, t| sum - results[t.node])
+                    }
+                    Node::Product(factors) => factors.iter().fold(Expr::Num(1.0), |p, f| p * results[*f]),
+                    Node::Reciprocal(x) => results[*x].recip(),
+                    Node::Call(f, args) => f.on_symbols(&args.iter().map(at).collect::<Vec<Expr>>()),
+                };
+            }
+            self.outputs.iter().map(|v| if v.minus { -results[v.node] } else { results[v.node] }).collect()
+        })
     }
 
     /// Results of all nodes that are needed for the given inputs; of the others zero.

@@ -64,11 +64,15 @@ pub enum ModelKind {
     CartesianFrequencies,
     /// Efforts for a unit of each dynamic parameter.
     Regressor,
+    /// The pose from measured joints, starting from the pose an instant before.
+    Fgm,
+    /// Inertia of the robot on its platform, and the forces that its motion needs besides.
+    Inertia,
 }
 
 impl ModelKind {
     /// All of them.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 10] = [
         Self::Igm,
         Self::Kinematics,
         Self::Jacobian,
@@ -77,6 +81,8 @@ impl ModelKind {
         Self::MassStiffness,
         Self::CartesianFrequencies,
         Self::Regressor,
+        Self::Fgm,
+        Self::Inertia,
     ];
 
     /// Those whose operations the book lists for every robot.
@@ -94,6 +100,8 @@ impl ModelKind {
             Self::MassStiffness => "mass-stiffness",
             Self::CartesianFrequencies => "cartesian-frequencies",
             Self::Regressor => "regressor",
+            Self::Fgm => "fgm",
+            Self::Inertia => "inertia",
         }
     }
 
@@ -110,6 +118,8 @@ impl ModelKind {
             }
             Self::CartesianFrequencies => "inertia and stiffness of the platform, Cartesian method: one 6 x 6 problem",
             Self::Regressor => "regressor (8.264): efforts of the drives for a unit of each dynamic parameter",
+            Self::Fgm => "forward geometry (7.2): pose from the active joints, by two Newton steps from the pose before",
+            Self::Inertia => "inertia M(x) and forces h(x, v) on the platform (8.162): M a + h = J_inv^T tau",
         }
     }
 }
@@ -442,16 +452,20 @@ pub fn generate(robot: &Robot, options: &Options) -> Result<Generated, CodegenEr
     let (inputs, mut outputs) = subject.signature(options.model);
     let (program, system) = traced(&subject, options.model, &inputs);
     let by = chosen(&inputs, &options.derivatives)?;
-    let program = if by.is_empty() { program } else { derive::with_derivatives(&program, &by) };
-    if !by.is_empty() {
+    // Derivatives are taken of what is optimised already.
+    let shortest = if by.is_empty() { optimise::optimise } else { optimise::lightly };
+    let program = if by.is_empty() {
+        program
+    } else {
         outputs.push(derivative_group(&inputs, &outputs, &by));
-    }
-    let bare = optimise::optimise(&program);
+        derive::with_derivatives(&optimise::optimise(&program).program(&program.inputs), &by)
+    };
+    let bare = shortest(&program);
     let (count, stages) = (bare.count(), optimise::stages(&program, &bare));
     let (program, graph) = if options.margins {
         let program = with_margins(&subject, &program, &inputs);
         outputs.push(margin_group(program.outputs.len() - bare.outputs.len()));
-        let graph = optimise::optimise(&program);
+        let graph = shortest(&program);
         (program, graph)
     } else {
         (program, bare)
@@ -524,6 +538,7 @@ fn split<S: Copy>(groups: &[Group], x: &[S]) -> Inputs<S> {
         twist: Vec::new(),
         acceleration: Vec::new(),
         efforts: Vec::new(),
+        joints: Vec::new(),
         chi: Vec::new(),
     };
     let mut rest = x;
@@ -535,6 +550,7 @@ fn split<S: Copy>(groups: &[Group], x: &[S]) -> Inputs<S> {
             "twist" => &mut inputs.twist,
             "acceleration" => &mut inputs.acceleration,
             "efforts" => &mut inputs.efforts,
+            "joints" => &mut inputs.joints,
             "chi" => &mut inputs.chi,
             _ => &mut inputs.parameters,
         };
@@ -638,7 +654,7 @@ fn about(subject: &Subject<'_>, options: &Options, count: &Count) -> Vec<String>
         ),
         format!("working mode {}; parameters: {folded}", subject.mode.name(topology)),
     ];
-    if matches!(options.model, ModelKind::Idm | ModelKind::Ddm) && subject.columns.is_none() {
+    if matches!(options.model, ModelKind::Idm | ModelKind::Ddm | ModelKind::Inertia) && subject.columns.is_none() {
         let friction = if options.friction { "included" } else { "left out" };
         lines.push(format!("friction {friction}; systems {solve}"));
     }

@@ -2,7 +2,7 @@
 
 use super::canon::{Canon, Rules};
 use super::graph::{Count, Graph};
-use super::share::share;
+use super::share::{share, share_many};
 use crate::scalar::Program;
 use rayon::prelude::*;
 
@@ -27,6 +27,19 @@ pub(super) fn optimise(program: &Program) -> Graph {
     let rules: Vec<Rules> = Rules::all().collect();
     let found: Vec<Graph> = rules.into_par_iter().flat_map_iter(|rules| under(program, rules)).collect();
     found.into_iter().min_by_key(|graph| graph.count().operations()).unwrap_or_default()
+}
+
+/// The best of the quick stages alone, for programs that are long and were optimised in part: derivatives of a graph.
+pub(super) fn lightly(program: &Program) -> Graph {
+    let rules: Vec<Rules> = Rules::all().collect();
+    let forms = |rules: Rules| {
+        let canon = Canon::new(program, rules);
+        [Graph::new(&canon.flattened()), Graph::new(&canon)]
+    };
+    let found: Vec<Graph> = rules.into_par_iter().flat_map_iter(forms).collect();
+    let mut best = found.into_iter().min_by_key(|graph| graph.count().operations()).unwrap_or_default();
+    share_many(&mut best);
+    best
 }
 
 /// Graphs under some rules: nested sums and products opened or not, factors taken out before pairs are shared or after.

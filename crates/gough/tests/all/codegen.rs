@@ -9,14 +9,14 @@ use gough::codegen::{
 };
 use gough::description::Coordinates;
 use gough::dynamics::regressor::{StandardSet, regressor};
-use gough::dynamics::{Conditions, Sign, direct_dynamics, inverse_dynamics};
+use gough::dynamics::{Conditions, Sign, direct_dynamics, inverse_dynamics, platform_model};
 use gough::elastodynamics::cartesian::{Cartesian, Choices};
 use gough::elastodynamics::relative::{RelativePlan, relative_matrices};
 use gough::elastodynamics::{Actuators, Vibration};
 use gough::identification::base_parameters;
-use gough::kinematics::Posture;
+use gough::kinematics::{Posture, inverse};
 use gough::kinematics::jacobians::matrices_at;
-use gough::kinematics::platform::independent;
+use gough::kinematics::platform::{coordinates, independent, pose_with};
 use gough::spatial::orientation::from_rpy;
 use gough::spatial::{Pose, vec3};
 use rand::RngExt;
@@ -113,6 +113,8 @@ fn table() -> Vec<(&'static str, ModelKind)> {
     list.extend(FLEXIBLE.map(|name| (name, ModelKind::MassStiffness)));
     list.extend(["heli4", "five-bar-flexible"].map(|name| (name, ModelKind::CartesianFrequencies)));
     list.extend(["five-bar", "dualv"].map(|name| (name, ModelKind::Regressor)));
+    list.extend(["five-bar", "dualv", "gough-stewart", "3-rpr"].map(|name| (name, ModelKind::Fgm)));
+    list.extend(["orthoglide", "gough-stewart"].map(|name| (name, ModelKind::Inertia)));
     list
 }
 
@@ -122,6 +124,14 @@ fn pose_inputs(robot: &Robot, posture: &Posture) -> Vec<f64> {
         return X.p.iter().copied().chain((0..9).map(|k| X.R.0[(k / 3, k % 3)])).collect();
     }
     independent(robot.model(), X)
+}
+
+/// A pose a little aside of a posture, as of an instant before.
+fn pose_with_all(model: &gough::model::Model<f64>, posture: &Posture, aside: f64) -> Pose<f64> {
+    let all = coordinates(model, posture.pose());
+    let independent = &model.topology().platform.independent;
+    let given: Vec<_> = independent.iter().map(|c| (*c, all[c.index()] + aside)).collect();
+    pose_with(model, posture.pose(), &given)
 }
 
 /// Inputs and results of the library's own road at random states.
@@ -170,6 +180,19 @@ fn states(robot: &Robot, model: ModelKind, count: usize) -> Vec<(Vec<f64>, Vec<f
                 let motion = (twist.as_slice(), acceleration.as_slice());
                 let at = regressor(m, &set, &posture, motion, Sign::Sharp, &Conditions::default()).unwrap();
                 at.of_efforts().unwrap().data
+            }
+            ModelKind::Fgm => {
+                let was = pose_with_all(m, &posture, 1e-4 * m.length());
+                let last = inverse(m, &was, robot.mode()).unwrap();
+                let y = x;
+                x = posture.joints(m, &t.active);
+                x.extend(pose_inputs(robot, &last));
+                y
+            }
+            ModelKind::Inertia => {
+                x.extend(&twist);
+                let at = platform_model(m, &posture, &twist, &Conditions::default()).unwrap();
+                at.M.data.into_iter().chain(at.c).collect()
             }
             ModelKind::CartesianFrequencies => {
                 let mut c = Cartesian::new(m, robot.home(), Choices::of(m)).unwrap();

@@ -2,8 +2,10 @@
 
 mod cartesian;
 mod ddm;
+mod fgm;
 mod idm;
 mod igm;
+mod inertia;
 mod jacobian;
 mod kinematics;
 mod mass_stiffness;
@@ -99,6 +101,8 @@ pub(super) struct Inputs<S> {
     pub twist: Vec<S>,
     pub acceleration: Vec<S>,
     pub efforts: Vec<S>,
+    /// Active joints.
+    pub joints: Vec<S>,
     /// Dynamic parameters.
     pub chi: Vec<S>,
 }
@@ -156,7 +160,7 @@ impl<'a> Subject<'a> {
             platform_matrices: None,
         };
         // Only efforts need drives that hold the platform.
-        if !subject.plan_drives() && matches!(kind, ModelKind::Idm | ModelKind::Regressor) {
+        if !subject.plan_drives() && matches!(kind, ModelKind::Idm | ModelKind::Regressor | ModelKind::Fgm) {
             return Err(CodegenError::Singular);
         }
         Ok(subject)
@@ -415,6 +419,8 @@ impl<'a> Subject<'a> {
             ModelKind::Jacobian => jacobian::signature(self),
             ModelKind::Idm => idm::signature(self),
             ModelKind::Ddm => ddm::signature(self),
+            ModelKind::Fgm => fgm::signature(self),
+            ModelKind::Inertia => inertia::signature(self),
             ModelKind::MassStiffness => mass_stiffness::signature(self),
             ModelKind::CartesianFrequencies => cartesian::signature(self),
             ModelKind::Regressor => regressor::signature(self),
@@ -433,6 +439,8 @@ impl<'a> Subject<'a> {
             ModelKind::Jacobian => jacobian::evaluate(self, inputs),
             ModelKind::Idm => idm::evaluate(self, inputs),
             ModelKind::Ddm => ddm::evaluate(self, inputs),
+            ModelKind::Fgm => fgm::evaluate(self, inputs),
+            ModelKind::Inertia => inertia::evaluate(self, inputs),
             ModelKind::MassStiffness => mass_stiffness::evaluate(self, inputs),
             ModelKind::CartesianFrequencies => cartesian::evaluate(self, inputs),
             ModelKind::Regressor => regressor::evaluate(self, inputs),
@@ -582,6 +590,19 @@ fn solve<S: Real>(A: &Dense<S>, order: &PivotOrder, b: &[S]) -> Vec<S> {
     x
 }
 
+/// A pose a little aside of one, as of an instant before.
+fn pose_before(model: &Model<f64>, X_WE: &Pose<f64>, matrix: bool) -> Vec<f64> {
+    let aside = |k: usize| 2e-4 * ((3 * k) as f64 + 0.4).sin();
+    if matrix {
+        let p = X_WE.p + vec3(aside(0), aside(1), aside(2)) * model.length();
+        let R = from_rpy(aside(3), aside(4), aside(5)) * X_WE.R;
+        return p.iter().chain(R.0.transpose().iter()).copied().collect();
+    }
+    let scale = |k: usize| if model.topology().platform.independent[k].is_angle() { 1.0 } else { model.length() };
+    let all = crate::kinematics::platform::independent(model, X_WE);
+    all.into_iter().enumerate().map(|(k, x)| x + aside(k) * scale(k)).collect()
+}
+
 /// States around home that generated code is tried on: the inputs, and the pose they are of.
 pub(super) fn states(subject: &Subject<'_>, inputs: &[Group]) -> Vec<(Vec<f64>, Pose<f64>)> {
     let robot = subject.robot;
@@ -593,7 +614,11 @@ pub(super) fn states(subject: &Subject<'_>, inputs: &[Group]) -> Vec<(Vec<f64>, 
         for group in inputs {
             // Numbers without a pattern that code could get right by chance.
             let some = |k: usize| 0.9 * ((3 * s + 2 * k) as f64 + 0.7).sin();
+            let last = inputs[0].name == "joints";
+            let topology = robot.model().topology();
             match group.name.as_str() {
+                "joints" => x.extend(topology.active.iter().map(|c| pos.q(topology, *c))),
+                "pose" if last => x.extend(pose_before(robot.model(), &pos.X_WE, matrix)),
                 "pose" if matrix => x.extend(pos.X_WE.p.iter().chain(pos.X_WE.R.0.transpose().iter())),
                 "pose" => x.extend(crate::kinematics::platform::independent(robot.model(), &pos.X_WE)),
                 "parameters" => x.extend(subject.symbolic.iter().map(|k| parameters[*k])),
