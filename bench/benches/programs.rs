@@ -37,10 +37,10 @@ fn programs(c: &mut Criterion) {
         group.throughput(Throughput::Elements(256));
         let mut memory = Dynamics::new(model);
         group.bench_function("idm, general road", |b| {
-            b.iter(|| poses.iter().filter(|X| memory.inverse(model, X, mode, &t, &td, None).is_ok()).count());
+            b.iter(|| poses.iter().filter(|x| memory.inverse(model, x, mode, &t, &td, None).is_ok()).count());
         });
         group.bench_function("ddm, general road", |b| {
-            b.iter(|| poses.iter().filter(|X| memory.direct(model, X, mode, &t, &tau, None).is_ok()).count());
+            b.iter(|| poses.iter().filter(|x| memory.direct(model, x, mode, &t, &tau, None).is_ok()).count());
         });
         group.throughput(Throughput::Elements(1));
         group.bench_function("idm, made", |b| {
