@@ -18,8 +18,7 @@ fn programs(c: &mut Criterion) {
         let poses = gough_bench::poses(&robot, 256);
         let n = robot.components().len();
         let (t, td): (Vec<f64>, Vec<f64>) = (0..n).map(|i| (0.3 - 0.1 * i as f64, 0.5 + 0.2 * i as f64)).unzip();
-        let states: Vec<State<'_>> =
-            (0..COUNT).map(|i| State { pose: &poses[i % 256], t_r: &t, td_r: &td }).collect();
+        let states: Vec<State<'_>> = (0..COUNT).map(|i| State { pose: &poses[i % 256], t_r: &t, td_r: &td }).collect();
         let tau = Dynamics::new(model).inverse(model, &poses[0], mode, &t, &td, None).expect("regular").to_vec();
         let driven: Vec<Driven<'_>> =
             (0..COUNT).map(|i| Driven { pose: &poses[i % 256], t_r: &t, efforts: &tau }).collect();

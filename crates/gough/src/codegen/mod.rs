@@ -118,7 +118,9 @@ impl ModelKind {
             }
             Self::CartesianFrequencies => "inertia and stiffness of the platform, Cartesian method: one 6 x 6 problem",
             Self::Regressor => "regressor (8.264): efforts of the drives for a unit of each dynamic parameter",
-            Self::Fgm => "forward geometry (7.2): pose from the active joints, by two Newton steps from the pose before",
+            Self::Fgm => {
+                "forward geometry (7.2): pose from the active joints, by two Newton steps from the pose before"
+            }
             Self::Inertia => "inertia M(x) and forces h(x, v) on the platform (8.162): M a + h = J_inv^T tau",
         }
     }

@@ -132,7 +132,8 @@ fn with_pair(list: &[Signed], (a, b, differ): (Id, Id, bool), pair: Id) -> Optio
     if list.len() < 3 || (list[i].minus != list[j].minus) != differ {
         return None;
     }
-    let mut shared: Vec<Signed> = list.iter().enumerate().filter(|(k, _)| *k != i && *k != j).map(|(_, t)| *t).collect();
+    let mut shared: Vec<Signed> =
+        list.iter().enumerate().filter(|(k, _)| *k != i && *k != j).map(|(_, t)| *t).collect();
     shared.push(Signed { node: pair, minus: list[i].minus });
     shared.sort_unstable();
     Some(shared)

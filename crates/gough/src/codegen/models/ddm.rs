@@ -57,7 +57,11 @@ pub(super) fn inertia_by_columns<S: Real>(
 }
 
 /// `M = M_p + Σ [D, D r̂ᵀ; r̂ D, r̂ D r̂ᵀ]` over legs that hold the platform by points; `None` where one does not.
-pub(super) fn inertia_by_legs<S: Real>(subject: &Subject<'_>, legs: &Legs<'_, S>, inertias: &Inertias<S>) -> Option<Dense<S>> {
+pub(super) fn inertia_by_legs<S: Real>(
+    subject: &Subject<'_>,
+    legs: &Legs<'_, S>,
+    inertias: &Inertias<S>,
+) -> Option<Dense<S>> {
     let model = subject.robot.model();
     let tips: Option<Vec<(LegId, ClosureId)>> =
         model.topology().legs.ids().map(|leg| Some((leg, subject.plan.tip(model, leg)?))).collect();
