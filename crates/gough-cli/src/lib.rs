@@ -81,6 +81,10 @@ enum Command {
     Frequencies(commands::frequencies::Arguments),
     /// Frequency response and compliance of the platform of a flexible robot
     Response(commands::response::Arguments),
+    /// One page with what there is to know about a robot: figures, tables, and the command behind each
+    Report(commands::report::Arguments),
+    /// One page that holds the robot and the library: drag it, ask it
+    View(commands::view::Arguments),
     /// Print the JSON Schema of the robot file, for editors
     Schema(commands::schema::Arguments),
 }
@@ -103,6 +107,8 @@ impl Command {
             | Command::Parameters(_)
             | Command::Identify(_)
             | Command::Response(_)
+            | Command::Report(_)
+            | Command::View(_)
             | Command::Schema(_) => false,
         }
     }
@@ -164,6 +170,14 @@ fn answered(arguments: &[OsString]) -> u8 {
         Command::Identify(a) => (commands::identify::run(a), &a.output),
         Command::Frequencies(a) => (commands::frequencies::run(a), &a.output),
         Command::Response(a) => (commands::response::run(a), &a.output),
+        Command::Report(a) => {
+            answers = a.answers();
+            (commands::report::run(a), &answers)
+        }
+        Command::View(a) => {
+            answers = a.answers();
+            (commands::view::run(a), &answers)
+        }
         Command::Schema(a) => (commands::schema::run(a), &a.output),
     };
     match done {

@@ -70,6 +70,8 @@ pub mod simulation;
 pub mod spatial;
 #[doc(hidden)]
 pub mod trajectory;
+#[doc(hidden)]
+pub mod view;
 
 #[doc(inline)]
 #[doc(inline)]

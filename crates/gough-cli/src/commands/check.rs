@@ -33,7 +33,8 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     given.map_err(|why| why.of(&robot.model().topology().name))
 }
 
-fn answer(robot: &Robot) -> Value {
+/// The document of the answer.
+pub fn answer(robot: &Robot) -> Value {
     let (model, mobility) = (robot.model(), robot.mobility());
     let t = model.topology();
     let home = robot.home();

@@ -22,7 +22,7 @@ use std::path::{Path, PathBuf};
 
 /// From values to colours.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum MapScale {
+pub enum MapScale {
     Linear,
     /// Values that are not positive stay without a colour
     Log,
@@ -114,7 +114,7 @@ fn answer_for(robot: &Robot, arguments: &Arguments) -> Result<(), Failure> {
     let mut files = Files::default();
     let rows = arguments.csv.as_ref().map(|path| table(&region, &found, path)).transpose()?;
     if let Some(path) = &arguments.plot {
-        let picture = draw(robot, &region, arguments, &found, path);
+        let picture = draw(robot, &region, arguments.scale, &found, path);
         files.add(path, &picture.map_err(|e| Failure::Usage(e.to_string()))?)?;
     }
     arguments.output.give_with(files, || json!(found), || text(robot, &region, arguments, &found))?;
@@ -312,10 +312,11 @@ fn text(robot: &Robot, region: &Region, arguments: &Arguments, found: &MapAnswer
     out
 }
 
-fn draw(
+/// A map as a picture.
+pub fn draw(
     robot: &Robot,
     region: &Region,
-    arguments: &Arguments,
+    scale: Option<MapScale>,
     found: &MapAnswer,
     path: &Path,
 ) -> Result<Vec<u8>, plot::PlotError> {
@@ -331,14 +332,13 @@ fn draw(
         [a] => {
             let shown = a.values().into_iter().map(|x| region::shown(a.coordinate, x));
             let points = shown.zip(found.values.iter().copied()).collect();
-            let y_label =
-                if unit.is_empty() { arguments.quantity.clone() } else { format!("{} ({unit})", arguments.quantity) };
+            let y_label = if unit.is_empty() { found.quantity.clone() } else { format!("{} ({unit})", found.quantity) };
             let series = vec![Series { name: String::new(), style: Style::nth(0), points }];
             let chart = Chart {
                 title,
                 x_label: labels[0].clone(),
                 y_label,
-                y_log: arguments.scale == Some(MapScale::Log),
+                y_log: scale == Some(MapScale::Log),
                 series,
                 notes,
             };
@@ -347,7 +347,7 @@ fn draw(
         [a, b, ..] => [a, b],
         [] => return Ok(Vec::new()),
     };
-    let scale = match arguments.quantity.as_str() {
+    let colours = match found.quantity.as_str() {
         "aspect" => {
             let aspects = found.reach.as_ref().map_or(&[][..], |r| &r.aspects);
             let shown = region::large(aspects);
@@ -358,9 +358,9 @@ fn draw(
             Scale::Category(labels)
         }
         "reachable" => Scale::Category(vec!["reachable".to_owned()]),
-        _ => arguments.scale.unwrap_or(MapScale::Linear).of(),
+        _ => scale.unwrap_or(MapScale::Linear).of(),
     };
-    let most = if let Scale::Category(labels) = &scale { labels.len() } else { 0 };
+    let most = if let Scale::Category(labels) = &colours { labels.len() } else { 0 };
     let values = found.values.iter().map(|v| v.map(|x| if most > 0 { (x - 1.0).min(most as f64 - 1.0) } else { x }));
     let axis = |k: usize| Axis {
         label: labels[k].clone(),
@@ -369,12 +369,12 @@ fn draw(
         log: false,
     };
     let field = Field {
-        name: arguments.quantity.clone(),
+        name: found.quantity.clone(),
         unit: unit.to_owned(),
         xs: a.values().into_iter().map(|x| region::shown(a.coordinate, x)).collect(),
         ys: b.values().into_iter().map(|y| region::shown(b.coordinate, y)).collect(),
         values: values.collect(),
-        scale,
+        scale: colours,
     };
     if field.beyond() > 0 {
         notes.push(format!("{} values are beyond the ends of the colours", field.beyond()));

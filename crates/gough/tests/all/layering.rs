@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-const FLOORS: [(&str, u8); 18] = [
+const FLOORS: [(&str, u8); 19] = [
     ("scalar", 0),
     ("spatial", 1),
     ("linalg", 1),
@@ -21,10 +21,11 @@ const FLOORS: [(&str, u8); 18] = [
     ("identification", 11),
     ("simulation", 12),
     ("question", 13),
+    ("view", 14),
 ];
 
 /// Files beside the folders: a robot ready to be asked needs all stages up to the compiler.
-const FILES: [(&str, u8); 2] = [("Robot", 5), ("robots", 5)];
+const FILES: [(&str, u8); 3] = [("Robot", 5), ("robot", 5), ("robots", 5)];
 
 fn floor(module: &str) -> Option<u8> {
     FLOORS.iter().chain(&FILES).find(|(n, _)| *n == module).map(|f| f.1)

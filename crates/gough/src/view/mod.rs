@@ -1,0 +1,13 @@
+//! Stage 11: what a page needs to show a robot and to ask it. The drawing is bodies with frames and what hangs on them, the
+//! questions and answers are JSON documents, and a [`Session`] holds the robot between them.
+
+mod ask;
+mod extent;
+mod portrait;
+mod scene;
+mod session;
+
+pub use extent::{extents, plane_extent};
+pub use portrait::{CoordinatePortrait, DrivePortrait, FaultPortrait, JointPortrait, Portrait, faults};
+pub use scene::{Scene, SceneJoint, SceneNode, ScenePiece, frames};
+pub use session::{Refused, Session};

@@ -1,0 +1,78 @@
+// A quantity over two coordinates: computed line by line between pictures, so that the page goes on and can stop it.
+
+import { viridis } from './colours';
+import type { Library } from './library';
+import type { MapRow, Refused } from './types';
+
+export interface Axis { name: string; index: number; low: number; high: number }
+export interface Field {
+  quantity: string;
+  unit: string;
+  axes: [Axis, Axis];
+  nodes: number;
+  values: (number | null)[];
+  range: [number, number];
+}
+
+/** Ask line by line; `progress` is told the share that is done and says whether to go on. */
+export async function mapped(
+  library: Library, quantity: string, axes: [Axis, Axis], nodes: number, at: readonly number[], progress: (share: number) => boolean,
+): Promise<Field | Refused> {
+  const values: (number | null)[] = [];
+  let unit = '';
+  let began = performance.now();
+  for (let j = 0; j < nodes; j++) {
+    const pose = [...at];
+    pose[axes[1].index] = axes[1].low + ((axes[1].high - axes[1].low) * j) / (nodes - 1);
+    const found = library.ask<MapRow>({ ask: 'map', quantity, at: pose, over: [[axes[0].name, axes[0].low, axes[0].high, nodes]] });
+    if ('error' in found) return found.error;
+    values.push(...found.answer.values);
+    unit = found.answer.unit;
+    if (performance.now() - began > 12) {
+      await new Promise((done) => setTimeout(done));
+      began = performance.now();
+      if (!progress((j + 1) / nodes)) break;
+    }
+  }
+  while (values.length < nodes * nodes) values.push(null);
+  const finite = values.filter((v): v is number => v !== null && Number.isFinite(v));
+  const range: [number, number] = finite.length ? [finite.reduce((a, b) => Math.min(a, b)), finite.reduce((a, b) => Math.max(a, b))] : [0, 0];
+  return { quantity, unit, axes, nodes, values, range };
+}
+
+/** Paint a field, one pixel per node, the second coordinate upwards. */
+export function paint(field: Field, canvas: HTMLCanvasElement): void {
+  const n = field.nodes;
+  canvas.width = n;
+  canvas.height = n;
+  const pen = canvas.getContext('2d');
+  if (!pen) return;
+  const image = pen.createImageData(n, n);
+  const [low, high] = field.range;
+  field.values.forEach((v, k) => {
+    const [i, j] = [k % n, Math.floor(k / n)];
+    const o = 4 * ((n - 1 - j) * n + i);
+    if (v === null) return;
+    const [r, g, b] = viridis(high > low ? (v - low) / (high - low) : 0.5);
+    image.data.set([r, g, b, 255], o);
+  });
+  pen.putImageData(image, 0, 0);
+}
+
+/** Coordinates and value at a share of the picture, from its left and from its top. */
+export function under(field: Field, x: number, y: number): { at: [number, number]; value: number | null } {
+  const n = field.nodes;
+  const [i, j] = [Math.min(n - 1, Math.floor(x * n)), Math.min(n - 1, Math.floor((1 - y) * n))];
+  const along = (axis: Axis, k: number): number => axis.low + ((axis.high - axis.low) * k) / (n - 1);
+  return { at: [along(field.axes[0], i), along(field.axes[1], j)], value: field.values[j * n + i] ?? null };
+}
+
+/** The node with the lowest value. */
+export function lowest(field: Field): { at: [number, number]; value: number } | null {
+  let best = -1;
+  field.values.forEach((v, k) => { if (v !== null && (best < 0 || v < (field.values[best] ?? Infinity))) best = k; });
+  if (best < 0) return null;
+  const n = field.nodes;
+  const found = under(field, (best % n + 0.5) / n, 1 - (Math.floor(best / n) + 0.5) / n);
+  return { at: found.at, value: found.value ?? NaN };
+}

@@ -1,0 +1,468 @@
+// The robot in three dimensions. What hangs on a node moves with its frame; slides are stretched between two nodes.
+
+import * as THREE from 'three';
+import { OrbitControls } from 'three/examples/jsm/controls/OrbitControls.js';
+import { TransformControls } from 'three/examples/jsm/controls/TransformControls.js';
+import { LEGS, MOTOR, PASSIVE, PLATFORM, REFUSED } from './colours';
+import type { Coordinate, Scene, SceneJoint, ScenePiece, Vec3 } from './types';
+
+const UP = new THREE.Vector3(0, 1, 0);
+const [A, B, D] = [new THREE.Vector3(), new THREE.Vector3(), new THREE.Vector3()];
+
+interface Slide { piece: ScenePiece; mesh: THREE.Mesh }
+interface Label { at: THREE.Object3D; place: THREE.Vector3; box: HTMLElement }
+
+export class Stage {
+  readonly scene = new THREE.Scene();
+  readonly camera = new THREE.PerspectiveCamera(35, 1, 0.01, 100);
+  readonly renderer: THREE.WebGLRenderer;
+  readonly handle = new THREE.Object3D();
+  private readonly orbit: OrbitControls;
+  private readonly transform: TransformControls;
+  private robot = new THREE.Group();
+  private nodes: THREE.Group[] = [];
+  private slides: Slide[] = [];
+  private materials = new Map<number, THREE.MeshStandardMaterial>();
+  private ghost: THREE.LineSegments | null = null;
+  private labels: Label[] = [];
+  private plane: THREE.Mesh | null = null;
+  private overlays = new THREE.Group();
+  private drawing: Scene | null = null;
+  private stale = true;
+  private moving = false;
+  /** Called before every picture while something moves by itself; false when it has ended. */
+  animate: ((t: number) => boolean) | null = null;
+
+  constructor(private readonly canvas: HTMLCanvasElement, private readonly names: HTMLElement) {
+    this.renderer = new THREE.WebGLRenderer({ canvas, antialias: true, preserveDrawingBuffer: true, alpha: true });
+    this.camera.up.set(0, 0, 1);
+    this.orbit = new OrbitControls(this.camera, canvas);
+    this.orbit.addEventListener('change', () => this.draw());
+    this.transform = new TransformControls(this.camera, canvas);
+    this.transform.addEventListener('change', () => this.draw());
+    this.transform.addEventListener('dragging-changed', (e) => { this.orbit.enabled = !e.value; });
+    const sky = new THREE.HemisphereLight(0xffffff, 0x8890a0, 2.2);
+    sky.position.set(0, 0, 1);
+    const sun = new THREE.DirectionalLight(0xffffff, 1.6);
+    sun.position.set(1, -2, 3);
+    this.scene.add(sky, sun, this.robot, this.overlays, this.handle, this.transform.getHelper());
+    this.transform.attach(this.handle);
+    new ResizeObserver(() => this.resize()).observe(canvas.parentElement ?? canvas);
+    canvas.addEventListener('webglcontextlost', (e) => e.preventDefault());
+    canvas.addEventListener('webglcontextrestored', () => this.draw());
+  }
+
+  /** Listen to the handle. */
+  onHandle(moved: () => void): void {
+    this.transform.addEventListener('objectChange', moved);
+  }
+
+  private material(leg: number | null, colour: number, soft = false): THREE.MeshStandardMaterial {
+    const key = (leg ?? -1) * 0x2000000 + colour * 2 + (soft ? 1 : 0);
+    let found = this.materials.get(key);
+    if (!found) {
+      found = new THREE.MeshStandardMaterial({ color: colour, roughness: 0.55, metalness: 0.1, transparent: soft, opacity: soft ? 0.35 : 1 });
+      found.userData = { leg, colour };
+      this.materials.set(key, found);
+    }
+    return found;
+  }
+
+  /** Draw another robot. */
+  build(scene: Scene, coordinates: Coordinate[], frames: ArrayLike<number>): void {
+    this.robot.traverse((o) => { if (o instanceof THREE.Mesh) (o.geometry as THREE.BufferGeometry).dispose(); });
+    this.robot.clear();
+    this.materials.clear();
+    this.slides = [];
+    this.labels.forEach((l) => l.box.remove());
+    this.labels = [];
+    this.showPlane(null);
+    this.showGhost(null);
+    this.overlays.clear();
+    const first = this.drawing === null;
+    this.drawing = scene;
+    const thin = this.thickness(scene);
+    this.nodes = scene.nodes.map((node, i) => {
+      const group = new THREE.Group();
+      group.name = node.name;
+      group.matrixAutoUpdate = false;
+      group.userData = { node: i };
+      this.robot.add(group);
+      return group;
+    });
+    scene.pieces.forEach((p) => this.addPiece(scene, p, thin));
+    scene.joints.forEach((j) => this.addJoint(scene, j, thin));
+    this.addPlatform(scene, thin);
+    this.offer(coordinates);
+    this.transform.setSize(0.9);
+    this.pose(frames);
+    if (first || this.lost(frames)) this.look(coordinates, frames);
+    this.draw();
+  }
+
+  private thickness(scene: Scene): number {
+    return 0.028 * scene.size;
+  }
+
+  private addPiece(scene: Scene, p: ScenePiece, thin: number): void {
+    const leg = scene.nodes[p.on[1]]?.leg ?? null;
+    const colour = p.kind === 'platform' ? PLATFORM : LEGS[(leg ?? 0) % LEGS.length] ?? PASSIVE;
+    const radius = p.kind === 'slide' ? 0.55 * thin : Math.min(2 * thin, Math.max(0.6 * thin, p.radius ?? thin));
+    const mesh = new THREE.Mesh(new THREE.CylinderGeometry(radius, radius, 1, 16), this.material(leg, colour));
+    mesh.name = p.kind;
+    mesh.userData = { node: p.on[1] };
+    mesh.matrixAutoUpdate = false;
+    const same = p.on[0] === p.on[1];
+    (same ? this.nodes[p.on[0]] : this.robot)?.add(mesh);
+    if (same) stretch(mesh, A.fromArray(p.ends[0]), B.fromArray(p.ends[1]));
+    else this.slides.push({ piece: p, mesh });
+  }
+
+  private addJoint(scene: Scene, j: SceneJoint, thin: number): void {
+    const group = this.nodes[j.on];
+    if (!group) return;
+    if (j.kind === 'fixed' && !j.closure) return;
+    const leg = scene.nodes[j.to]?.leg ?? scene.nodes[j.on]?.leg ?? null;
+    const mesh = new THREE.Mesh(glyph(j, thin), this.material(null, j.active ? MOTOR : PASSIVE));
+    mesh.name = `joint ${j.name}`;
+    mesh.userData = { node: j.closure ? j.on : j.to, leg };
+    mesh.position.fromArray(j.at);
+    mesh.quaternion.setFromUnitVectors(UP, D.fromArray(j.axis).normalize());
+    group.add(mesh);
+    if (j.on === 0) this.addGround(j, thin);
+    if (!j.closure && j.kind !== 'fixed') this.addLabel(group, j);
+  }
+
+  private addGround(j: SceneJoint, thin: number): void {
+    const foot = new THREE.Mesh(new THREE.BoxGeometry(3.2 * thin, 3.2 * thin, 0.8 * thin), this.material(null, 0x9aa0a6, true));
+    foot.name = 'ground';
+    foot.userData = { node: 0 };
+    foot.position.fromArray(j.at);
+    foot.position.z -= 1.6 * thin;
+    this.nodes[0]?.add(foot);
+  }
+
+  private addLabel(at: THREE.Object3D, j: SceneJoint): void {
+    const box = document.createElement('span');
+    box.textContent = `q${j.name}`;
+    this.names.append(box);
+    this.labels.push({ at, place: new THREE.Vector3().fromArray(j.at), box });
+  }
+
+  /** A plate over the attachments of the platform, and its frame. */
+  private addPlatform(scene: Scene, thin: number): void {
+    const group = this.nodes[this.nodes.length - 1];
+    if (!group) return;
+    const corners = scene.pieces.filter((p) => p.kind === 'platform').map((p) => p.ends[0]);
+    if (corners.length > 2) {
+      const shape = new THREE.BufferGeometry();
+      const middle = corners.reduce<Vec3>((m, c) => [m[0] + c[0] / corners.length, m[1] + c[1] / corners.length, m[2] + c[2] / corners.length], [0, 0, 0]);
+      const faces = corners.flatMap((c, i) => [...middle, ...c, ...(corners[(i + 1) % corners.length] ?? c)]);
+      shape.setAttribute('position', new THREE.Float32BufferAttribute(faces, 3));
+      shape.computeVertexNormals();
+      const plate = this.material(null, PLATFORM, true).clone();
+      plate.side = THREE.DoubleSide;
+      const mesh = new THREE.Mesh(shape, plate);
+      mesh.name = 'plate';
+      mesh.userData = { node: scene.nodes.length - 1 };
+      group.add(mesh);
+    }
+    const ball = new THREE.Mesh(new THREE.SphereGeometry(1.1 * thin, 20, 12), this.material(null, PLATFORM));
+    ball.name = 'platform';
+    ball.userData = { node: scene.nodes.length - 1 };
+    group.add(ball);
+    const axes = new THREE.AxesHelper(7 * thin);
+    axes.name = 'axes';
+    group.add(axes);
+  }
+
+  /** The handle offers the motions that the platform has. */
+  private offer(coordinates: Coordinate[]): void {
+    const has = (name: string): boolean => coordinates.some((c) => c.name === name);
+    const turning = this.transform.mode === 'rotate' && coordinates.some((c) => c.angle);
+    this.transform.setMode(turning ? 'rotate' : 'translate');
+    this.transform.setSpace(turning ? 'local' : 'world');
+    this.transform.showX = turning ? has('roll') : has('x');
+    this.transform.showY = turning ? has('pitch') : has('y');
+    this.transform.showZ = turning ? has('yaw') || has('phi') : has('z');
+  }
+
+  /** Whether the handle turns or shifts. */
+  turnHandle(turns: boolean, coordinates: Coordinate[]): void {
+    this.transform.setMode(turns ? 'rotate' : 'translate');
+    this.offer(coordinates);
+    this.draw();
+  }
+
+  /** Take the frames of a posture. Nothing is allocated. */
+  pose(frames: ArrayLike<number>): void {
+    for (let i = 0; i < this.nodes.length; i++) {
+      const group = this.nodes[i];
+      if (group) setFrame(group.matrix, frames, i);
+    }
+    for (const { piece, mesh } of this.slides) {
+      stretch(mesh, worldOf(frames, piece.on[0], piece.ends[0], A), worldOf(frames, piece.on[1], piece.ends[1], B));
+    }
+    this.robot.updateMatrixWorld(true);
+    this.draw();
+  }
+
+  /** Put the handle where the platform is asked to be. */
+  aim(p: Vec3, R: readonly [Vec3, Vec3, Vec3]): void {
+    this.handle.position.fromArray(p);
+    const m = new THREE.Matrix4().set(R[0][0], R[0][1], R[0][2], 0, R[1][0], R[1][1], R[1][2], 0, R[2][0], R[2][1], R[2][2], 0, 0, 0, 0, 1);
+    this.handle.quaternion.setFromRotationMatrix(m);
+    this.draw();
+  }
+
+  /** Colour the leg that cannot follow; null takes the colour away. */
+  blame(leg: number | null): void {
+    for (const m of this.materials.values()) {
+      const { leg: own, colour } = m.userData as { leg: number | null; colour: number };
+      m.color.setHex(leg !== null && own === leg ? REFUSED : colour);
+    }
+    this.draw();
+  }
+
+  /** The platform where it cannot be, as an outline. */
+  showGhost(at: { p: Vec3; R: readonly [Vec3, Vec3, Vec3] } | null): void {
+    if (this.ghost) {
+      this.scene.remove(this.ghost);
+      this.ghost.geometry.dispose();
+      this.ghost = null;
+    }
+    if (at && this.drawing) {
+      const own = this.drawing.pieces.filter((p) => p.kind === 'platform').flatMap((p) => p.ends);
+      const r = 2.5 * this.thickness(this.drawing);
+      const cross: Vec3[] = [[-r, 0, 0], [r, 0, 0], [0, -r, 0], [0, r, 0], [0, 0, -r], [0, 0, r]];
+      const turn = (v: Vec3): number[] => at.R.map((row, i) => (at.p[i] ?? 0) + row[0] * v[0] + row[1] * v[1] + row[2] * v[2]);
+      this.ghost = lines([...own, ...cross].flatMap(turn), REFUSED);
+      this.scene.add(this.ghost);
+    }
+    this.draw();
+  }
+
+  /** Other postures laid over the robot: lines from joint to joint. */
+  overlay(list: ArrayLike<number>[]): void {
+    this.overlays.clear();
+    const scene = this.drawing;
+    if (scene) {
+      list.forEach((frames, k) => {
+        const points = scene.pieces.flatMap((p) => [worldOf(frames, p.on[0], p.ends[0], A).toArray(), worldOf(frames, p.on[1], p.ends[1], B).toArray()].flat());
+        this.overlays.add(lines(points, LEGS[k % LEGS.length] ?? PASSIVE));
+      });
+    }
+    this.draw();
+  }
+
+  /** Something that is drawn for a while, such as the shape of a mode. */
+  add(object: THREE.Object3D): void {
+    this.overlays.add(object);
+  }
+
+  /** Let the robot fade while something is laid over it. */
+  fade(faded: boolean): void {
+    for (const m of this.materials.values()) {
+      m.transparent = true;
+      m.opacity = faded ? 0.12 : 1;
+    }
+    this.draw();
+  }
+
+  /** A coloured plane: its picture and corners (first, along the first coordinate, along the second). */
+  showPlane(picture: HTMLCanvasElement | null, corners?: [Vec3, Vec3, Vec3]): void {
+    if (this.plane) {
+      this.scene.remove(this.plane);
+      this.plane.geometry.dispose();
+      this.plane = null;
+    }
+    if (picture && corners) {
+      const [o, a, b] = corners.map((c) => new THREE.Vector3().fromArray(c)) as [THREE.Vector3, THREE.Vector3, THREE.Vector3];
+      const c = a.clone().add(b).sub(o);
+      const shape = new THREE.BufferGeometry();
+      shape.setAttribute('position', new THREE.Float32BufferAttribute([o, a, c, b].flatMap((v) => v.toArray()), 3));
+      shape.setAttribute('uv', new THREE.Float32BufferAttribute([0, 0, 1, 0, 1, 1, 0, 1], 2));
+      shape.setIndex([0, 1, 2, 0, 2, 3]);
+      const texture = new THREE.CanvasTexture(picture);
+      texture.colorSpace = THREE.SRGBColorSpace;
+      texture.magFilter = THREE.NearestFilter;
+      this.plane = new THREE.Mesh(shape, new THREE.MeshBasicMaterial({ map: texture, side: THREE.DoubleSide, transparent: true, opacity: 0.8, depthWrite: false }));
+      this.plane.renderOrder = -1;
+      this.scene.add(this.plane);
+    }
+    this.draw();
+  }
+
+  /** The node under a point of the window. */
+  pick(x: number, y: number): number | null {
+    const box = this.canvas.getBoundingClientRect();
+    const at = new THREE.Vector2(((x - box.left) / box.width) * 2 - 1, 1 - ((y - box.top) / box.height) * 2);
+    const ray = new THREE.Raycaster();
+    ray.setFromCamera(at, this.camera);
+    const hit = ray.intersectObjects(this.robot.children, true).find((i) => i.object instanceof THREE.Mesh);
+    const node: unknown = hit?.object.userData['node'];
+    return typeof node === 'number' ? node : null;
+  }
+
+  showNames(on: boolean): void {
+    this.names.hidden = !on;
+    this.draw();
+  }
+
+  showAxes(on: boolean): void {
+    this.robot.traverse((o) => { if (o.name === 'axes') o.visible = on; });
+    this.draw();
+  }
+
+  private box(frames: ArrayLike<number>): THREE.Sphere {
+    const scene = this.drawing;
+    const points = scene ? scene.pieces.flatMap((p) => [worldOf(frames, p.on[0], p.ends[0], A).clone(), worldOf(frames, p.on[1], p.ends[1], B).clone()]) : [];
+    if (scene) scene.joints.forEach((j) => points.push(worldOf(frames, j.on, j.at, A).clone()));
+    return new THREE.Box3().setFromPoints(points).getBoundingSphere(new THREE.Sphere());
+  }
+
+  /** Whether the camera no longer sees the robot. */
+  private lost(frames: ArrayLike<number>): boolean {
+    const { center, radius } = this.box(frames);
+    const far = this.camera.position.distanceTo(center);
+    return far > 12 * radius || far < 0.5 * radius;
+  }
+
+  /** Look at the whole robot: planar ones from above. */
+  look(coordinates: Coordinate[], frames: ArrayLike<number>): void {
+    const { center, radius } = this.box(frames);
+    const planar = !coordinates.some((c) => ['z', 'roll', 'pitch'].includes(c.name));
+    const way = planar ? new THREE.Vector3(0, -0.45, 1) : new THREE.Vector3(0.6, -1, 0.45);
+    const narrow = Math.min(1, this.camera.aspect);
+    this.camera.position.copy(center).addScaledVector(way.normalize(), (3.9 * radius) / narrow);
+    this.camera.near = 0.02 * radius;
+    this.camera.far = 60 * radius;
+    this.camera.updateProjectionMatrix();
+    this.orbit.target.copy(center);
+    this.orbit.update();
+  }
+
+  /** Where the camera is, for a link. */
+  get eye(): number[] {
+    return [...this.camera.position.toArray(), ...this.orbit.target.toArray()];
+  }
+
+  set eye(list: number[]) {
+    if (list.length !== 6 || !list.every(Number.isFinite)) return;
+    this.camera.position.fromArray(list, 0);
+    this.orbit.target.fromArray(list, 3);
+    this.orbit.update();
+  }
+
+  resize(): void {
+    const box = (this.canvas.parentElement ?? this.canvas).getBoundingClientRect();
+    if (box.width < 1 || box.height < 1) return;
+    this.renderer.setPixelRatio(Math.min(2, window.devicePixelRatio));
+    this.renderer.setSize(box.width, box.height, false);
+    this.camera.aspect = box.width / box.height;
+    this.camera.updateProjectionMatrix();
+    this.draw();
+  }
+
+  /** Draw before the next picture; again and again while something is animated. */
+  draw(): void {
+    this.stale = true;
+    if (this.moving) return;
+    this.moving = true;
+    requestAnimationFrame((t) => this.frame(t));
+  }
+
+  private frame(t: number): void {
+    this.moving = false;
+    if (this.animate && !this.animate(t / 1000)) this.animate = null;
+    if (this.stale || this.animate) {
+      this.stale = false;
+      this.renderer.render(this.scene, this.camera);
+      if (!this.names.hidden) this.placeNames();
+    }
+    if (this.animate) this.draw();
+  }
+
+  /** Names beside their joints; one that would lie over another is left out. */
+  private placeNames(): void {
+    const box = this.canvas.getBoundingClientRect();
+    const taken: [number, number][] = [];
+    for (const { at, place, box: label } of this.labels) {
+      A.copy(place).applyMatrix4(at.matrixWorld).project(this.camera);
+      const [x, y] = [((A.x + 1) / 2) * box.width, ((1 - A.y) / 2) * box.height];
+      const free = A.z < 1 && taken.every(([a, b]) => Math.abs(a - x) > 40 || Math.abs(b - y) > 18);
+      label.hidden = !free;
+      if (!free) continue;
+      taken.push([x, y]);
+      label.style.transform = `translate(${x.toFixed(1)}px, ${y.toFixed(1)}px)`;
+    }
+  }
+
+  /** A picture of this many pixels across. */
+  async picture(width: number): Promise<Blob> {
+    const [w, ratio] = [this.canvas.clientWidth, this.renderer.getPixelRatio()];
+    const helper = this.transform.getHelper();
+    helper.visible = false;
+    this.renderer.setPixelRatio(width / Math.max(1, w));
+    this.renderer.render(this.scene, this.camera);
+    const done = new Promise<Blob>((yes, no) => this.canvas.toBlob((b) => (b ? yes(b) : no(new Error('no picture'))), 'image/png'));
+    const blob = await done;
+    helper.visible = true;
+    this.renderer.setPixelRatio(ratio);
+    this.draw();
+    return blob;
+  }
+
+  /** The posture as glTF. */
+  async model(): Promise<Blob> {
+    const { GLTFExporter } = await import('three/examples/jsm/exporters/GLTFExporter.js');
+    const copy = this.robot.clone(true);
+    const axes: THREE.Object3D[] = [];
+    copy.traverse((o) => { if (o.name === 'axes') axes.push(o); });
+    axes.forEach((o) => o.removeFromParent());
+    copy.rotation.x = -Math.PI / 2;
+    const found = await new GLTFExporter().parseAsync(copy, { binary: false, trs: false });
+    return new Blob([JSON.stringify(found)], { type: 'model/gltf+json' });
+  }
+}
+
+/** A cylinder of length one along y between two points. */
+function stretch(mesh: THREE.Mesh, from: THREE.Vector3, to: THREE.Vector3): void {
+  D.subVectors(to, from);
+  const length = Math.max(D.length(), 1e-9);
+  mesh.position.copy(from).addScaledVector(D, 0.5);
+  mesh.quaternion.setFromUnitVectors(UP, D.divideScalar(length));
+  mesh.scale.set(1, length, 1);
+  mesh.updateMatrix();
+}
+
+/** A point of a node in the world. */
+export function worldOf(frames: ArrayLike<number>, node: number, p: Vec3, to: THREE.Vector3): THREE.Vector3 {
+  const o = 12 * node;
+  const at = (k: number): number => (frames[o + k] ?? 0) * p[0] + (frames[o + 3 + k] ?? 0) * p[1] + (frames[o + 6 + k] ?? 0) * p[2] + (frames[o + 9 + k] ?? 0);
+  return to.set(at(0), at(1), at(2));
+}
+
+function setFrame(m: THREE.Matrix4, f: ArrayLike<number>, node: number): void {
+  const o = 12 * node;
+  const e = m.elements;
+  for (let c = 0; c < 4; c++) for (let r = 0; r < 3; r++) e[4 * c + r] = f[o + 3 * c + r] ?? 0;
+}
+
+function glyph(j: SceneJoint, thin: number): THREE.BufferGeometry {
+  const r = (j.active ? 1.9 : 1.35) * thin;
+  switch (j.kind) {
+    case 'S': return new THREE.SphereGeometry(1.25 * r, 20, 12);
+    case 'P': return new THREE.BoxGeometry(2 * r, 3.2 * r, 2 * r);
+    case 'U': return new THREE.OctahedronGeometry(1.4 * r);
+    case 'C': return new THREE.CylinderGeometry(r, r, 4 * r, 20);
+    case 'fixed': return new THREE.BoxGeometry(1.2 * r, 1.2 * r, 1.2 * r);
+    default: return new THREE.CylinderGeometry(r, r, 2.4 * r, 24);
+  }
+}
+
+function lines(points: number[], colour: number): THREE.LineSegments {
+  const shape = new THREE.BufferGeometry();
+  shape.setAttribute('position', new THREE.Float32BufferAttribute(points, 3));
+  return new THREE.LineSegments(shape, new THREE.LineBasicMaterial({ color: colour }));
+}

@@ -1,0 +1,183 @@
+// The page in a browser: `node test/page.mjs GOUGH FOLDER [ROBOT ..]`, where GOUGH is the program, and pictures go to FOLDER. The
+// browser is the one that CHROMIUM names, or Chromium or Chrome where systems keep them.
+
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { chromium } from 'playwright-core';
+
+const [gough, folder, ...chosen] = process.argv.slice(2);
+const places = [process.env.CHROMIUM, '/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
+const browserPath = places.find((p) => p && existsSync(p));
+if (!browserPath) {
+  console.log('SKIPPED: there is no Chromium; install one (Debian: chromium) or name it in CHROMIUM');
+  process.exit(3);
+}
+mkdirSync(folder, { recursive: true });
+
+function call(...words) {
+  const done = spawnSync(gough, words, { encoding: 'utf8', maxBuffer: 1 << 28 });
+  if (done.status !== 0) throw new Error(`gough ${words.join(' ')}: ${done.stderr}`);
+  return done.stdout;
+}
+
+const names = chosen.length ? chosen : JSON.parse(call('robots', '--json')).robots.map((r) => r.name);
+const browser = await chromium.launch({
+  executablePath: browserPath,
+  args: ['--headless=new', '--no-sandbox', '--use-angle=swiftshader', '--enable-unsafe-swiftshader'],
+});
+let failed = 0;
+
+function must(holds, what) {
+  if (!holds) throw new Error(what);
+}
+
+async function opened(path, size = { width: 1200, height: 800 }) {
+  const context = await browser.newContext({ viewport: size, acceptDownloads: true });
+  const page = await context.newPage();
+  const said = [];
+  page.on('console', (m) => said.push(`${m.type()}: ${m.text()}`));
+  page.on('pageerror', (e) => said.push(e.message));
+  page.on('request', (r) => { if (!/^(file|blob|data):/.test(r.url())) said.push(`asked for ${r.url()}`); });
+  const began = Date.now();
+  await page.goto(`file://${resolve(path)}`);
+  await page.waitForFunction(() => document.documentElement.dataset.ready === 'yes', null, { timeout: 30_000 });
+  return { page, said, ready: Date.now() - began };
+}
+
+/** The rows of a panel, by its title. */
+const rows = (page, title) => page.evaluate((title) => {
+  const panel = [...document.querySelectorAll('details')].find((d) => d.querySelector('summary').textContent === title);
+  return [...panel.querySelectorAll('tbody tr')].map((r) => [...r.cells].map((c) => c.textContent));
+}, title);
+
+const open = (page, title) => page.evaluate((title) => {
+  [...document.querySelectorAll('details')].find((d) => d.querySelector('summary').textContent === title).open = true;
+}, title);
+
+/** Read-outs are what the command line answers, to the digits shown. */
+async function readOuts(page, name, pose) {
+  const found = JSON.parse(call('kinematics', name, `--pose=${pose}`, '--json'));
+  const q = (found.working_modes ? found.working_modes[0] : found).active.q;
+  const shown = await rows(page, 'Joints');
+  q.forEach((x, k) => {
+    const text = shown[k][1];
+    const value = parseFloat(text) * (text.includes('°') ? Math.PI / 180 : 1);
+    must(Math.abs(value - x) <= 1e-5 * Math.max(1e-3, Math.abs(x)), `${shown[k][0]} shows ${text}, the command line says ${x}`);
+  });
+}
+
+async function download(page, button, path) {
+  const [file] = await Promise.all([page.waitForEvent('download'), page.getByRole('button', { name: button, exact: true }).click()]);
+  await file.saveAs(path);
+  return readFileSync(path);
+}
+
+async function tour(name) {
+  const path = join(folder, `${name}.html`);
+  call('view', name, '-o', path, '--no-open');
+  const { page, said, ready } = await opened(path);
+  await page.waitForTimeout(300);
+  await page.screenshot({ path: join(folder, `${name}.png`) });
+  must(await page.textContent('#title') === name, 'the title is not the name');
+  const portrait = JSON.parse(await page.evaluate(() => document.getElementById('given').textContent)).portrait;
+
+  // A number with a unit, then the same pose on the command line.
+  const c = portrait.coordinates[0];
+  const x = c.home + 0.2 * (c.reach[1] - c.home);
+  const field = page.locator('.row input[type=text]').first();
+  await field.fill(c.angle ? `${x} rad` : `${1000 * x} mm`);
+  await field.press('Enter');
+  must(await page.textContent('#told') === '', `a pose inside the reach is refused: ${await page.textContent('#told')}`);
+  await readOuts(page, name, portrait.coordinates.map((d, k) => `${d.name}=${k === 0 ? (c.angle ? x : (1000 * x) / 1000) : d.home}`).join());
+  await field.fill('3 kg');
+  await field.press('Enter');
+  must(await field.evaluate((f) => f.classList.contains('bad')), 'a mass is taken for a coordinate');
+
+  // Keys move the platform.
+  await page.locator('#stage').focus();
+  const before = await rows(page, 'Joints');
+  await page.keyboard.press('ArrowRight');
+  must(JSON.stringify(before) !== JSON.stringify(await rows(page, 'Joints')), 'the arrow key moves nothing');
+
+  // Working modes: take the last one and come back.
+  await page.waitForTimeout(300);
+  const modes = page.locator('details:nth-of-type(2) .buttons').first().locator('button');
+  const n = await modes.count();
+  must(n > 0, 'no working mode is listed');
+  if (n > 1) {
+    const wanted = await modes.nth(n - 1).textContent();
+    await modes.nth(n - 1).click();
+    must((await rows(page, 'Joints')).some((r) => r[0] === 'working mode' && r[1] === wanted), `mode ${wanted} is not taken`);
+  }
+  await page.getByRole('button', { name: 'Home', exact: true }).click();
+
+  // A pose far away is refused in words, and the robot stays.
+  await field.fill(c.angle ? '0' : '100 m');
+  await field.press('Enter');
+  if (!c.angle) {
+    must((await page.textContent('#told')).length > 10, 'a pose out of reach is not refused');
+    must(await page.evaluate(() => document.getElementById('told').classList.contains('bad')), 'a refusal is not marked');
+  }
+  await page.getByRole('button', { name: 'Home', exact: true }).click();
+  must(await page.textContent('#told') === '', 'the refusal stays');
+
+  // Take it along.
+  const png = await download(page, 'PNG', join(folder, `${name}-export.png`));
+  must(png.subarray(1, 4).toString() === 'PNG' && png.length > 5000, 'the picture is none');
+  const gltf = JSON.parse(await download(page, 'glTF', join(folder, `${name}.gltf`)));
+  must(gltf.asset?.version === '2.0' && gltf.meshes.length > 3, 'the glTF is none');
+
+  if (portrait.flexible) {
+    await open(page, 'Vibration');
+    await page.getByRole('button', { name: 'animate mode 1', exact: true }).click({ timeout: 8000 });
+    await page.waitForTimeout(400);
+    await page.screenshot({ path: join(folder, `${name}-mode.png`) });
+    must((await page.locator('details', { hasText: 'Vibration' }).last().textContent()).includes('largest swing'), 'the mode does not say how large it is drawn');
+    await page.getByRole('button', { name: 'animate mode 1', exact: true }).click();
+  }
+  if (portrait.coordinates.length > 1) {
+    await open(page, 'Map');
+    await page.getByRole('button', { name: 'Compute', exact: true }).click();
+    await page.waitForFunction(() => [...document.querySelectorAll('details')].at(-1).parentElement.textContent.includes('click to go there'), null, { timeout: 30_000 });
+    await page.screenshot({ path: join(folder, `${name}-map.png`) });
+  }
+  must(said.length === 0, `the console says: ${said.join('; ')}`);
+  await page.context().close();
+  return ready;
+}
+
+/** Names with markup, and a file that is edited until it has faults. */
+async function hostile() {
+  const name = '<img src=x onerror=alert(1)>';
+  const path = join(folder, 'hostile.toml');
+  const text = call('robots', '--json') && readFileSync(new URL('../../robots/five-bar/robot.toml', import.meta.url), 'utf8');
+  writeFileSync(path, text.replace(/summary = ".*"/, `summary = "${name}</script><script>alert(2)</script>"`));
+  const html = join(folder, 'hostile.html');
+  call('view', path, '-o', html, '--no-open');
+  const { page, said } = await opened(html);
+  page.on('dialog', () => said.push('a dialog opened'));
+  must((await page.textContent('#summary')).includes(name), 'the summary is not shown as it is');
+  must(await page.locator('img').count() === 0, 'a name became an element');
+  await open(page, 'File');
+  const area = page.locator('textarea');
+  await area.fill((await area.inputValue()).replace('[platform]', '[plattform]\nx = "<b>"'));
+  await page.waitForFunction(() => document.querySelectorAll('.faults li').length > 0, null, { timeout: 3000 });
+  must(await page.locator('.editor mark').count() > 0, 'faults are not marked in the text');
+  must(said.length === 0, `the console says: ${said.join('; ')}`);
+  await page.screenshot({ path: join(folder, 'faults.png') });
+  await page.context().close();
+}
+
+for (const [what, act] of [...names.map((n) => [n, () => tour(n)]), ['hostile', hostile]]) {
+  const began = Date.now();
+  try {
+    const ready = await act();
+    console.log(`${what}: ${ready ? `ready after ${ready} ms, ` : ''}${Date.now() - began} ms`);
+  } catch (e) {
+    failed++;
+    console.log(`${what}: FAILED: ${e.message}`);
+  }
+}
+await browser.close();
+process.exit(failed ? 1 : 0);
