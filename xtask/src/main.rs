@@ -1,4 +1,4 @@
-//! Chores of the project: `cargo xtask test`, `bench`, `fuzz`, `figures`, `book`, `surface`, `python`, `peers`.
+//! Chores of the project: `cargo xtask test`, `bench`, `fuzz`, `figures`, `book`, `surface`, `python`, `wasm`, `viewer`, `peers`.
 #![allow(non_snake_case)]
 
 mod book;
@@ -9,6 +9,7 @@ mod python;
 mod run;
 mod surface;
 mod test;
+mod viewer;
 
 use std::process::ExitCode;
 
@@ -22,6 +23,9 @@ cargo xtask figures              draw the robots again
 cargo xtask book                 build the book, and the tables in it that are generated
 cargo xtask surface              public items of the library, held equal to crates/gough/surface.txt
 cargo xtask python [--full]      the Python package: wheel, tests with the oldest and newest interpreter, stubs and types
+cargo xtask wasm                 the library as a WebAssembly module (target/wasm)
+cargo xtask viewer               the page of `gough view`, the module in it (target/viewer; Node.js)
+cargo xtask viewer test          page and module alone, in node and in Chromium
 cargo xtask peers [--help]       other programs on the same work: agreement and time (network, minutes)";
 
 /// What was not done is said.
@@ -42,6 +46,9 @@ fn main() -> ExitCode {
         ["surface"] => surface::run(),
         ["python"] => python::run(false).map(|note| told(note.as_deref())),
         ["python", "--full"] => python::run(true).map(|note| told(note.as_deref())),
+        ["wasm"] => viewer::wasm().map(|module| println!("{}", module.display())),
+        ["viewer"] => viewer::page(),
+        ["viewer", "test"] => viewer::test().map(|left| println!("{}", left.unwrap_or_default())),
         ["peers", rest @ ..] => peers::run(rest),
         _ => Err(HELP.to_owned()),
     };

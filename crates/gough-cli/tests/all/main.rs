@@ -19,6 +19,8 @@ mod output;
 mod parameters;
 mod plan;
 mod questions;
+mod report;
 mod simulate;
 mod states;
 mod tables;
+mod view;

@@ -41,4 +41,5 @@ mod regressor;
 mod simulation;
 mod singularities;
 mod trajectory;
+mod view;
 mod written_robots;

@@ -84,9 +84,8 @@ fn poses(about: &About<'_>, data: &Value, page: &mut Html) -> Result<usize, Erro
             rows.push(row);
         }
     }
-    if let Some(first) = rows.first() {
+    if !rows.is_empty() {
         let names = robot.coordinates().join(", ");
-        let _ = first;
         page.paragraph("Natural frequencies, Hz:");
         page.table(
             "published-frequencies",

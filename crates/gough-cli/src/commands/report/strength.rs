@@ -5,7 +5,7 @@ use super::html::{Html, number};
 use super::workspace::{SVG, coordinates, home, mapped};
 use crate::plot::{self, Chart, Series, Style};
 use gough::elastodynamics::motion::is_flexible;
-use gough::kinematics::inverse;
+use gough::question::AlongAnswer;
 use gough::trajectory::drive_limits;
 use gough::view::extents;
 use gough::{Error, Language, ModelKind, Robot, TimeLaw, Trajectory};
@@ -14,29 +14,42 @@ use std::path::Path;
 /// How long the test motion lasts, s.
 const DURATION: f64 = 0.5;
 
-/// From home towards the far end of the first two coordinates, as far as it goes without leaving the workspace on the way.
-fn target(robot: &Robot) -> Option<Vec<f64>> {
-    let from = robot.coordinates_of(robot.home().pose());
-    let ends = extents(robot);
-    let reached = |at: &[f64]| robot.pose_at(at).is_ok_and(|p| inverse(robot.model(), &p, robot.mode()).is_ok());
-    [0.5, 0.3, 0.15, 0.05].into_iter().find_map(|share| {
-        let along = |part: f64| {
-            let mut at = from.clone();
-            for k in 0..at.len().min(2) {
-                let far = if ends[k][1] - from[k] >= from[k] - ends[k][0] { ends[k][1] } else { ends[k][0] };
-                at[k] = ((from[k] + part * share * (far - from[k])) * 1e4).round() / 1e4;
+/// Straight ways from home along the first two coordinates, longest first.
+fn targets(robot: &Robot) -> Vec<Vec<f64>> {
+    let (from, ends) = (robot.coordinates_of(robot.home().pose()), extents(robot));
+    let one = |share: f64, side: usize| {
+        let mut at = from.clone();
+        for k in 0..at.len().min(2) {
+            let way = if k == 0 { ends[k][1] } else { ends[k][side] } - from[k];
+            at[k] = ((from[k] + share * way) * 1e4).round() / 1e4;
+        }
+        at
+    };
+    [0.5, 0.35, 0.2, 0.1, 0.03].into_iter().flat_map(|share| [one(share, 1), one(share, 0)]).collect()
+}
+
+/// A way that keeps away from singularities and the end of the reach, and what it takes.
+fn test_motion(robot: &Robot) -> Result<(Vec<f64>, AlongAnswer), Error> {
+    let mut why = Error::Question("the platform has no coordinate to move".to_owned());
+    for to in targets(robot) {
+        let way = Trajectory::by_law(TimeLaw::Poly5, *robot.home().pose(), robot.pose_at(&to)?, [0.0, DURATION])?;
+        match robot.along(&way).step(DURATION / 200.0).answer() {
+            Ok(found) if found.crossings.is_empty() && found.refused.is_empty() => return Ok((to, found)),
+            Ok(found) => {
+                let met = found.crossings.len();
+                why = Error::Question(format!(
+                    "every straight way from home that was tried leaves the reach or meets singularities ({met} on the last)"
+                ));
             }
-            at
-        };
-        (0..=20).all(|i| reached(&along(f64::from(i) / 20.0))).then(|| along(1.0))
-    })
+            Err(e) => why = e,
+        }
+    }
+    Err(why)
 }
 
 pub fn motion(about: &About<'_>, page: &mut Html) -> Result<(), Error> {
+    let (to, found) = test_motion(about.robot)?;
     let robot = about.robot;
-    let to = target(robot).ok_or_else(|| Error::Question("no straight way from home is reached".to_owned()))?;
-    let way = Trajectory::by_law(TimeLaw::Poly5, *robot.home().pose(), robot.pose_at(&to)?, [0.0, DURATION])?;
-    let found = robot.along(&way).step(DURATION / 200.0).answer()?;
     let limits = drive_limits(robot.model());
     let unit = found.drives.first().map_or("", |d| d.unit);
     let series = found.active_joints.iter().enumerate().map(|(k, name)| Series {
@@ -127,14 +140,17 @@ pub fn frequencies(about: &About<'_>, page: &mut Html) -> Result<(), Error> {
 }
 
 pub fn counts(about: &About<'_>, page: &mut Html) -> Result<(), Error> {
-    let mut rows = Vec::new();
+    let (mut rows, mut refused) = (Vec::new(), Vec::new());
     for model in ModelKind::COUNTED {
         let counted = match about.robot.codegen(model, Language::C) {
             Ok(code) => {
                 let c = code.count;
                 [c.add, c.mul, c.operations(), c.sqrt, c.trig].map(|n| n.to_string()).to_vec()
             }
-            Err(why) => vec!["-".to_owned(), "-".to_owned(), "-".to_owned(), "-".to_owned(), why.to_string()],
+            Err(why) => {
+                refused.push(format!("{}: {why}.", model.name()));
+                vec!["-".to_owned(); 5]
+            }
         };
         rows.push([vec![model.name().to_owned()], counted].concat());
     }
@@ -143,6 +159,7 @@ pub fn counts(about: &About<'_>, page: &mut Html) -> Result<(), Error> {
         &["model", "additions", "multiplications", "together", "square roots", "trigonometric"],
         &rows,
     );
+    refused.iter().for_each(|why| page.paragraph(why));
     page.command(&about.command("codegen", "--model idm --lang c"));
     Ok(())
 }

@@ -116,13 +116,13 @@ pub fn mapped(about: &About<'_>, page: &mut Html, quantity: &str, nodes: usize) 
     let scale = (quantity == "amplification").then_some(crate::commands::map::MapScale::Log);
     let drawn = draw(about.robot, &region, scale, &found, Path::new(SVG));
     page.figure(&picture(drawn)?, &format!("{quantity} in working mode {}", found.working_mode));
-    page.table(quantity, &["", "value", "unit", "at"], &extremes(about, &region, &found));
+    page.table(quantity, &["", "value", "unit", "at"], &extremes(&region, &found));
     let log = if scale.is_some() { " --scale log" } else { "" };
     page.command(&about.command("map", &format!("--quantity {quantity} {words} --plot {SVG}{log}")));
     Ok(())
 }
 
-fn extremes(about: &About<'_>, region: &Region, found: &MapAnswer) -> Vec<Vec<String>> {
+fn extremes(region: &Region, found: &MapAnswer) -> Vec<Vec<String>> {
     let all = || found.values.iter().enumerate().filter_map(|(i, v)| Some((i, (*v)?)));
     let names: Vec<&str> = found.axes.iter().map(|a| a.name).collect();
     let at = |node: usize| {
@@ -135,7 +135,6 @@ fn extremes(about: &About<'_>, region: &Region, found: &MapAnswer) -> Vec<Vec<St
     let (sum, n) = all().fold((0.0, 0_usize), |(s, n), (_, x)| (s + x, n + 1));
     let mean = (n > 0).then(|| row("mean", sum / n as f64, String::new()));
     let share = format!("{n} of {} nodes", found.values.len());
-    let _ = about;
     low.into_iter()
         .chain(high)
         .chain(mean)
