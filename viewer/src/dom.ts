@@ -53,7 +53,7 @@ export function quantity(text: string, angle: boolean): number | null {
 
 /** A length in metres or an angle in degrees. */
 export function measured(x: number, angle: boolean): string {
-  return shown(angle ? x / DEGREE : x);
+  return shown(Math.abs(x) < 1e-12 ? 0 : angle ? x / DEGREE : x);
 }
 
 /** Offer a file to keep. */

@@ -126,7 +126,7 @@ export function modePanel(app: App): Panel {
       'aria-pressed': String(m.working_mode === app.standing?.working_mode),
       onclick: () => app.place(app.at, m.working_mode),
     }, m.working_mode)));
-    note.textContent = `${modes.length} working mode${modes.length === 1 ? '' : 's'} reach this pose${found.answer.complete ? '' : ', perhaps more'}`;
+    note.textContent = `${modes.length === 1 ? '1 working mode reaches' : `${modes.length} working modes reach`} this pose${found.answer.complete ? '' : ', perhaps more'}`;
     app.stage?.overlay(over.checked ? framesIn(app, modes.map((m) => [app.at, m.working_mode])) : []);
   };
   const assemblies = h('div', { class: 'buttons' });

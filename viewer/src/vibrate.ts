@@ -1,6 +1,9 @@
 // A natural mode, drawn: every piece as a curve between the motions of its ends, coloured by the energy in its body.
 
 import * as THREE from 'three';
+import { LineMaterial } from 'three/examples/jsm/lines/LineMaterial.js';
+import { LineSegments2 } from 'three/examples/jsm/lines/LineSegments2.js';
+import { LineSegmentsGeometry } from 'three/examples/jsm/lines/LineSegmentsGeometry.js';
 import { viridis } from './colours';
 import { worldOf } from './stage';
 import type { Mode, PlaceMotion, Scene, Vec3 } from './types';
@@ -8,7 +11,7 @@ import type { Mode, PlaceMotion, Scene, Vec3 } from './types';
 const PARTS = 8;
 const P = new THREE.Vector3();
 
-export interface Shape { object: THREE.LineSegments; swing: (phase: number) => void; largest: number }
+export interface Shape { object: THREE.Object3D; swing: (phase: number) => void; largest: number }
 
 /** Place of a body that is nearest to a point. */
 function nearest(places: PlaceMotion[], name: string, at: Vec3): PlaceMotion | null {
@@ -62,18 +65,19 @@ export function shapeOf(scene: Scene, frames: ArrayLike<number>, mode: Mode, rea
   let largest = 1e-300;
   for (let i = 0; i < moved.length; i += 3) largest = Math.max(largest, Math.hypot(moved[i] ?? 0, moved[i + 1] ?? 0, moved[i + 2] ?? 0));
   const scale = reach / largest;
-  const positions = new THREE.Float32BufferAttribute(still, 3);
-  const geometry = new THREE.BufferGeometry();
-  geometry.setAttribute('position', positions);
-  geometry.setAttribute('color', new THREE.Float32BufferAttribute(colours, 3));
-  const object = new THREE.LineSegments(geometry, new THREE.LineBasicMaterial({ vertexColors: true, linewidth: 2 }));
+  const geometry = new LineSegmentsGeometry();
+  geometry.setPositions(still);
+  geometry.setColors(colours);
+  const object = new LineSegments2(geometry, new LineMaterial({ vertexColors: true, linewidth: 5 }));
   object.frustumCulled = false;
   const [from, by] = [Float32Array.from(still), Float32Array.from(moved)];
-  const array = positions.array as Float32Array;
+  // The ends of the lines lie in one buffer, in the order in which they were given: it is written over, and nothing is allocated.
+  const ends = geometry.getAttribute('instanceStart') as THREE.InterleavedBufferAttribute;
+  const array = ends.data.array as Float32Array;
   const swing = (phase: number): void => {
     const a = scale * Math.sin(phase);
     for (let i = 0; i < array.length; i++) array[i] = (from[i] ?? 0) + a * (by[i] ?? 0);
-    positions.needsUpdate = true;
+    ends.data.needsUpdate = true;
   };
   swing(0);
   return { object, swing, largest: reach };
