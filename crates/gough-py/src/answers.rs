@@ -8,7 +8,7 @@ use gough::kinematics::{Positions, joint_value};
 use gough::model::{CoordId, Model};
 use gough::question::{Efforts, words};
 use gough::{Error, Inertia, Wrench};
-use numpy::{PyReadonlyArray2, PyReadwriteArray2};
+use numpy::{PyArray1, PyArrayMethods as _, PyReadonlyArray2, PyReadwriteArray2};
 use pyo3::prelude::*;
 use std::collections::BTreeMap;
 
@@ -99,4 +99,26 @@ pub fn write(found: &Efforts, i: usize, out: &mut [&mut [f64]]) {
     for (list, out) in lists.into_iter().zip(out) {
         part(out, i, list.len()).copy_from_slice(list);
     }
+}
+
+/// A few numbers, copied out of an array.
+pub struct Few<const N: usize> {
+    all: [f64; N],
+    count: usize,
+}
+
+impl<const N: usize> Few<N> {
+    pub fn numbers(&self) -> &[f64] {
+        &self.all[..self.count]
+    }
+}
+
+/// The numbers of an array with one axis of float64 that lie side by side, at most so many.
+pub fn few<const N: usize>(thing: &Bound<'_, PyAny>) -> Option<Few<N>> {
+    let array = thing.cast_exact::<PyArray1<f64>>().ok()?;
+    // SAFETY: the numbers are copied at once, nothing of Python runs meanwhile, and no reference is kept.
+    let numbers = unsafe { array.as_slice() }.ok()?;
+    let mut all = [0.0; N];
+    all.get_mut(..numbers.len())?.copy_from_slice(numbers);
+    Some(Few { all, count: numbers.len() })
 }

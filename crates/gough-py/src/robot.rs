@@ -1,8 +1,8 @@
 //! A robot, and what it answers in arrays.
 
 use crate::answers::{
-    Array2, Found, Line, Loads, Out2, Parameter, Parts, Place, Standing, States, actuators_named, part, put, result,
-    rows, write,
+    Array2, Found, Line, Loads, Out2, Parameter, Parts, Place, Standing, States, actuators_named, few, part, put,
+    result, rows, write,
 };
 use crate::errors::{Refused, raised};
 use crate::poses::Poses;
@@ -18,7 +18,8 @@ use gough::kinematics::scene::segments;
 use gough::kinematics::{Positions, SolveError, WorkingMode, inverse, inverse_in};
 use gough::model::{CoordId, Id as _};
 use gough::{Error, ModelKind, Pose, Source};
-use numpy::{PyArray1, PyArrayMethods as _};
+use numpy::PyArray1;
+use pyo3::intern;
 use pyo3::prelude::*;
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
@@ -35,6 +36,8 @@ const FEW: usize = 4;
 pub struct PyRobot {
     robot: Arc<gough::Robot>,
     poses: Arc<Poses>,
+    /// Rigid, and a pose gives every joint.
+    plain: bool,
     dynamics: Kept<Dynamics>,
     motions: Kept<(Positions<f64>, Motion<f64>)>,
     vibrations: Mutex<HashMap<u8, Arc<Kept<Vibration>>>>,
@@ -44,7 +47,9 @@ impl PyRobot {
     fn new(py: Python<'_>, source: Source) -> PyResult<Self> {
         let robot = py.detach(|| source.robot()).map_err(|e| raised(py, &e))?;
         let poses = Poses::new(robot.model());
+        let plain = robot.model().topology().plan.given.is_empty() && !is_flexible(robot.model());
         Ok(Self {
+            plain,
             robot: Arc::new(robot),
             poses: Arc::new(poses),
             dynamics: Kept::default(),
@@ -94,6 +99,27 @@ impl PyRobot {
         let _ = dynamics.inverse_leg_by_leg(model, self.robot.home(), &rest, &rest, None);
         dynamics.remember();
         dynamics
+    }
+
+    /// Efforts of one state of plain numbers; nothing where it needs a longer look.
+    fn efforts_of_one<'py>(
+        &self,
+        py: Python<'py>,
+        x: &[f64],
+        xd: &[f64],
+        xdd: &[f64],
+    ) -> Option<Bound<'py, PyArray1<f64>>> {
+        if !self.plain || !x.iter().chain(xd).chain(xdd).all(|x| x.is_finite()) {
+            return None;
+        }
+        let (model, pose) = (self.robot.model(), self.poses.pose(x).ok()?);
+        let make = || Ok::<_, Error>(self.memory_of_dynamics());
+        let found = self.dynamics.with(make, |dynamics| {
+            dynamics.forget();
+            let efforts = dynamics.inverse(model, &pose, self.robot.mode(), xd, xdd, None).ok()?;
+            Some(PyArray1::from_slice(py, efforts))
+        });
+        found.ok().flatten()
     }
 
     fn vibrations(&self, actuators: Actuators) -> Arc<Kept<Vibration>> {
@@ -323,27 +349,23 @@ impl PyRobot {
         })
     }
 
-    /// Efforts of one state of plain numbers; nothing where it needs a longer look.
-    fn _efforts_of_one<'py>(
-        &self,
-        py: Python<'py>,
-        x: &Bound<'py, PyArray1<f64>>,
-        xd: &Bound<'py, PyArray1<f64>>,
-        xdd: &Bound<'py, PyArray1<f64>>,
-    ) -> Option<Bound<'py, PyArray1<f64>>> {
-        let (x, xd, xdd) = (x.try_readonly().ok()?, xd.try_readonly().ok()?, xdd.try_readonly().ok()?);
-        let (x, xd, xdd) = (x.as_slice().ok()?, xd.as_slice().ok()?, xdd.as_slice().ok()?);
-        if !x.iter().chain(xd).chain(xdd).all(|x| x.is_finite()) {
-            return None;
+    /// Efforts of the drives alone, as an array of shape (..., a): the shortest way for a loop. Refusals are raised.
+    ///
+    /// Poses, twists and accelerations are those of `idm`, at rest unless given.
+    #[pyo3(signature = (x, xd=None, xdd=None))]
+    fn efforts<'py>(
+        slf: &Bound<'py, Self>,
+        x: &Bound<'py, PyAny>,
+        xd: Option<&Bound<'py, PyAny>>,
+        xdd: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        if let (Some(v), Some(a)) = (xd, xdd)
+            && let (Some(x), Some(v), Some(a)) = (few::<12>(x), few::<6>(v), few::<6>(a))
+            && let Some(found) = slf.get().efforts_of_one(slf.py(), x.numbers(), v.numbers(), a.numbers())
+        {
+            return Ok(found.into_any());
         }
-        let (model, pose) = (self.robot.model(), self.poses.pose(x).ok()?);
-        let make = || Ok::<_, Error>(self.memory_of_dynamics());
-        let found = self.dynamics.with(make, |dynamics| {
-            dynamics.forget();
-            let efforts = dynamics.inverse(model, &pose, self.robot.mode(), xd, xdd, None).ok()?;
-            Some(PyArray1::from_slice(py, efforts))
-        });
-        found.ok().flatten()
+        slf.call_method1(intern!(slf.py(), "_efforts_slowly"), (x, xd, xdd))
     }
 
     /// Efforts of the drives: by a program over blocks where there are many states and the robot has one.

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 from . import _native
 from ._documents import Document
@@ -32,10 +33,12 @@ from ._errors import (
 )
 from ._map import Map
 from ._parameters import Parameter, Parameters
-from ._pieces import ray_executor
 from ._pose import Pose
 from ._results import Accelerations, Efforts, Field, Frequencies, Modes, Result
 from ._robot import Robot, settings
+
+if TYPE_CHECKING:
+    from concurrent.futures import Executor
 
 __all__ = [
     "Accelerations",
@@ -132,3 +135,10 @@ def from_text(
 ) -> Robot:
     """The robot in a text; `files` are those that it names, with their texts."""
     return Robot(name, text, dict(files or {}), settings(set), actuation)
+
+
+def ray_executor(**options: Any) -> Executor:
+    """An executor on Ray, which is started where it is not; `options` are those of `ray.remote`."""
+    from . import _pieces
+
+    return _pieces.ray_executor(**options)

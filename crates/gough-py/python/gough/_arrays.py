@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Sequence
+from contextvars import ContextVar
 
 import numpy as np
 import numpy.typing as npt
@@ -14,7 +15,10 @@ from ._errors import BadQuestion
 FloatArray = npt.NDArray[np.float64]
 Shape = tuple[int, ...]
 
-_ONE: Shape = ()
+MANY = 2048
+"""As many states are worth a program, which takes a moment to compile."""
+of_many: ContextVar[bool] = ContextVar("gough_of_many", default=False)
+"""Whether a question is a piece of one about many states, and so takes the road of those."""
 
 
 def numbers(name: str, value: object) -> FloatArray:

@@ -5,9 +5,8 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import Executor
 from functools import cached_property
-from typing import Any, Literal, NoReturn, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, NoReturn, TypeAlias, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -17,10 +16,14 @@ from ._arrays import Answer, FloatArray, Shape, fitting, numbers, rows, states
 from ._commands import Commands
 from ._documents import ask
 from ._errors import BadQuestion, Error, NoAnswer, Refusal, refusal
-from ._pieces import Pieces, spread
 from ._pose import Pose
 from ._results import Field, Lazy, Modes, Result
 from ._words import Value
+
+if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
+    from ._pieces import Pieces
 
 PoseLike: TypeAlias = npt.ArrayLike | Pose | str
 OnRefusal: TypeAlias = Literal["mask", "raise"]
@@ -288,6 +291,8 @@ class Asked(Commands):
         on_refusal: OnRefusal,
         out: FloatArray | None,
     ) -> _L:
+        from ._pieces import spread  # executors and their modules, only where they are wanted
+
         arrays, refused, documents = spread(pieces, *how)
         list_of = [_refusal(pieces.lead, one) for one in refused]
         if list_of and pieces.lead == ():

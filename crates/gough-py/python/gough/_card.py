@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -41,6 +40,8 @@ def drawing(robot: Robot, width: int = 260, height: int = 200) -> str:
 
 def card(robot: Robot) -> str:
     """A small card for notebooks."""
+    from html import escape
+
     checked = robot.check()
     legs = ", ".join(f"{leg['name']}: {leg['chain']}" for leg in checked["legs"])
     rows = {
@@ -50,9 +51,9 @@ def card(robot: Robot) -> str:
         "mobility": str(checked["mobility"]),
         "working mode": robot.mode,
     }
-    facts = "".join(f"<tr><th>{name}</th><td>{html.escape(value)}</td></tr>" for name, value in rows.items())
+    facts = "".join(f"<tr><th>{name}</th><td>{escape(value)}</td></tr>" for name, value in rows.items())
     told = ", ".join(f"{p.name} = {p.value:.6g}{' ' + p.unit if p.unit else ''}" for p in robot.parameters.values())
     return (
-        f"<div><b>{html.escape(robot.name)}</b><br>{drawing(robot)}<table>{facts}</table>"
-        f"<details><summary>{len(robot.parameters)} parameters</summary>{html.escape(told)}</details></div>"
+        f"<div><b>{escape(robot.name)}</b><br>{drawing(robot)}<table>{facts}</table>"
+        f"<details><summary>{len(robot.parameters)} parameters</summary>{escape(told)}</details></div>"
     )

@@ -7,9 +7,7 @@ import json
 import os
 import pickle
 from collections.abc import Callable, Iterator, Mapping
-from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
-from concurrent.futures.process import BrokenProcessPool
-from contextvars import ContextVar
+from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, wait
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from . import _native
-from ._arrays import FloatArray, Shape, rows
+from ._arrays import MANY, FloatArray, Shape, of_many, rows
 from ._errors import BadQuestion, Error
 
 if TYPE_CHECKING:
@@ -25,10 +23,6 @@ if TYPE_CHECKING:
 
 SIZE = 4096
 """States in a piece."""
-MANY = 2048
-"""As many states are worth a program, which takes a moment to compile."""
-of_many: ContextVar[bool] = ContextVar("gough_of_many", default=False)
-"""Whether a question is a piece of one about many states, and so takes the road of those."""
 _TRIES = 3
 
 _Refused = tuple[int, str, str, str]
@@ -159,11 +153,11 @@ def _computed(
                 why = future.exception()
                 if why is None:
                     yield first, future.result()
-                elif isinstance(why, Error) or tries[first] >= _TRIES or isinstance(why, BrokenProcessPool):
+                elif isinstance(why, Error) or tries[first] >= _TRIES or isinstance(why, BrokenExecutor):
                     raise _lost(why) from why
                 else:
                     waiting[submit(first)] = first
-    except (BrokenProcessPool, RuntimeError) as why:
+    except (BrokenExecutor, RuntimeError) as why:
         raise _lost(why) from why
     finally:
         for future in waiting:

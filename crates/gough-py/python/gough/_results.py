@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -215,11 +214,13 @@ def text_table(heading: str, head: list[str], lines: list[list[str]]) -> str:
 
 def html_table(heading: str, head: list[str], lines: list[list[str]]) -> str:
     """A table for notebooks."""
+    from html import escape
+
     row: Callable[[str, list[str]], str] = lambda tag, cells: (
-        "<tr>" + "".join(f"<{tag}>{html.escape(cell)}</{tag}>" for cell in cells) + "</tr>"
+        "<tr>" + "".join(f"<{tag}>{escape(cell)}</{tag}>" for cell in cells) + "</tr>"
     )
     body = "".join(row("td", line) for line in lines)
-    return f"<p>{html.escape(heading)}</p><table><thead>{row('th', head)}</thead><tbody>{body}</tbody></table>"
+    return f"<p>{escape(heading)}</p><table><thead>{row('th', head)}</thead><tbody>{body}</tbody></table>"
 
 
 class Modes(Result):

@@ -2,30 +2,29 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import re
-import tempfile
 from collections.abc import Mapping
-from concurrent.futures import Executor
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal, NoReturn, overload
+from typing import TYPE_CHECKING, Any, Literal, NoReturn, overload
 
 import numpy as np
 import numpy.typing as npt
 
 from . import _native, _words
-from ._arrays import Answer, FloatArray, fitting, leading, numbers, rows, states
+from ._arrays import MANY, Answer, FloatArray, fitting, leading, numbers, of_many, rows, states
 from ._asked import DDM_KEYS, IDM_KEYS, Asked, OnRefusal, PoseLike, checked_threads, given_of, word_of
 from ._card import card
 from ._documents import Document, ask, one
 from ._errors import BadQuestion, Error
 from ._map import Map
 from ._parameters import Parameters
-from ._pieces import MANY, Pieces, of_many, spread_map
 from ._results import Accelerations, Efforts, Frequencies, Modes, Result
 from ._words import Value
+
+if TYPE_CHECKING:
+    from concurrent.futures import Executor
 
 
 class Robot(Asked):
@@ -273,27 +272,11 @@ class Robot(Asked):
 
     # Dynamics
 
-    def efforts(
+    def _efforts_slowly(
         self, x: npt.ArrayLike, xd: npt.ArrayLike | None = None, xdd: npt.ArrayLike | None = None
     ) -> FloatArray:
-        """Efforts of the drives alone, as an array of shape (..., a): the shortest way for a loop. Refusals are raised.
-
-        >>> import gough, numpy as np
-        >>> r = gough.robot("gough-stewart")
-        >>> still = np.zeros(6)
-        >>> r.efforts(r.home, still, still).shape
-        (6,)
-        """
-        if type(x) is np.ndarray and type(xd) is np.ndarray and type(xdd) is np.ndarray and self._quick:
-            with contextlib.suppress(TypeError):
-                found = self._efforts_of_one(x, xd, xdd)
-                if found is not None:
-                    return found
+        """What `efforts` does where it is not one state of plain numbers."""
         return self.idm(x, xd, xdd, on_refusal="raise").efforts
-
-    @cached_property
-    def _quick(self) -> bool:
-        return not (self._leaves_open or self._is_flexible)
 
     def idm(
         self,
@@ -373,6 +356,8 @@ class Robot(Asked):
         question = {"method": "idm", "x": X, "xd": XD, "xdd": XDD, "mode": mode, **given_of(options | loads)}
         if executor is not None or folder is not None:
             asked = given_of(options | loads | {"mode": mode, "rigid": rigid, "threads": threads})
+            from ._pieces import Pieces
+
             pieces = Pieces(self, "idm", {"x": X, "xd": XD, "xdd": XDD}, asked, lead, count)
             return self._spread(Efforts, question, pieces, (executor, folder), on_refusal, out)
         if any(options.values()) or (self._is_flexible and not rigid):
@@ -464,6 +449,8 @@ class Robot(Asked):
         question = {"method": "ddm", "x": X, "xd": XD, "efforts": tau, "mode": mode, **given_of(options)}
         if executor is not None or folder is not None:
             asked = given_of(options | {"mode": mode, "rigid": rigid, "threads": threads})
+            from ._pieces import Pieces
+
             pieces = Pieces(self, "ddm", {"x": X, "xd": XD, "efforts": tau}, asked, lead, count)
             return self._spread(Accelerations, question, pieces, (executor, folder), on_refusal, out)
         if any(options.values()) or (self._is_flexible and not rigid):
@@ -554,6 +541,8 @@ class Robot(Asked):
         if executor is not None or folder is not None:
             asked = {"count": count, "mode": mode, "actuators": actuators, "threads": threads} | own
             asked |= {"energy": energy, "shapes": shapes, "sensitivity": sensitivity}
+            from ._pieces import Pieces
+
             pieces = Pieces(self, "frequencies", {"x": X}, given_of(asked), lead, states_count)
             return self._spread(Frequencies, question, pieces, (executor, folder), on_refusal, out)
         if any(wishes.values()) or not plain:
@@ -622,6 +611,8 @@ class Robot(Asked):
             own = {"mode": mode, "stiffness": stiffness, "wrench": wrench, "actuators": actuators, "method": method}
             own |= {"rods": rods, "virtual": virtual, "threads": threads}
             counted = {"by_order": True} if re.fullmatch("f[0-9]+", quantity) and method != "cartesian" else {}
+            from ._pieces import spread_map
+
             whole = spread_map(self, (quantity, region, fixed, given_of(own) | counted), executor, folder)
             return Map(Document("map", whole), {"method": "map", "quantity": quantity, **coordinates, **given_of(own)})
         given: dict[str, Any] = {"quantity": quantity, "region": region, "pose": fixed or None, "mode": mode}
@@ -663,6 +654,8 @@ class Robot(Asked):
         given: dict[str, Any] = {"model": model, "lang": lang, "count": count, "symbolic": symbolic}
         given |= {"derivatives": derivatives, "friction": friction, "parameters": parameters, "solve": solve}
         given |= {"coordinates": coordinates, "actuators": actuators, "margins": margins, "mode": mode}
+        import tempfile
+
         with tempfile.TemporaryDirectory(prefix="gough-") as temporary:
             folder = Path(output) if output is not None else Path(temporary, "code")
             found = one(self, "codegen", [*_words.options(self, given), f"--output={folder}"])
