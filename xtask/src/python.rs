@@ -85,8 +85,29 @@ fn pip(place: &Path, what: &[&str]) -> Result<(), String> {
     program(&text(&place.join("bin/python"))?, &[&quiet, what].concat(), &[])
 }
 
-/// The wheel.
+/// The module for processors without AVX2, beside the package, so that the wheel has both.
+const BASELINE: &str = "crates/gough-py/python/gough/_native_baseline.abi3.so";
+
+/// Builds the module for any x86-64 processor.
+fn baseline() -> Result<(), String> {
+    let place = text(&root().join("target/baseline"))?;
+    let environment = [("RUSTFLAGS", "-C target-cpu=x86-64"), ("PYO3_BUILD_EXTENSION_MODULE", "1")];
+    program("cargo", &["build", "--release", "-p", "gough-py", "--target-dir", &place], &environment)?;
+    let built = root().join("target/baseline/release/libgough_py.so");
+    std::fs::copy(&built, root().join(BASELINE)).map(|_| ()).map_err(|e| format!("{}: {e}", built.display()))
+}
+
+/// The wheel; as it is released, with a module for processors without AVX2 too.
 fn wheel(tools: &Path, full: bool) -> Result<PathBuf, String> {
+    if full && cfg!(all(target_os = "linux", target_arch = "x86_64")) {
+        baseline()?;
+    }
+    let made = built(tools, full);
+    let _ = std::fs::remove_file(root().join(BASELINE));
+    made
+}
+
+fn built(tools: &Path, full: bool) -> Result<PathBuf, String> {
     let place = folder("wheels");
     let _ = std::fs::remove_dir_all(&place);
     let profile: &[&str] = if full { &["--release"] } else { &["--profile", "dev"] };

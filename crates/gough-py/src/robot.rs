@@ -539,7 +539,8 @@ impl PyRobot {
             for i in range {
                 let found = self.pose_of(x.row(i)).and_then(|pose| {
                     v.take(&pose, &mode)?;
-                    Ok(v.lowest_groups(width)?)
+                    // A few at the lowest end are searched for, many are found together.
+                    Ok(if 3 * width < v.modes() { v.lowest(width)? } else { v.all()? })
                 });
                 match found {
                     Ok(found) => {

@@ -124,8 +124,9 @@ def test_frequencies(answer: Ask) -> None:
     wanted = answer("frequencies", "navaro", *pose, "--count", "4", "--modes", "--sensitivity")
     r = gough.robot("navaro")
     plain = r.frequencies([0, 0, -1.0], count=4)
-    equal(plain.hz, wanted["frequencies_hz"])
-    equal(plain.omega2, [mode["omega2"] for mode in wanted["modes"]])
+    # Frequencies alone need no vectors of whole groups: another road to the same numbers.
+    assert np.abs(plain.hz / wanted["frequencies_hz"] - 1).max() < 1e-11
+    assert np.abs(plain.omega2 / [mode["omega2"] for mode in wanted["modes"]] - 1).max() < 1e-11
     found = r.frequencies([0, 0, -1.0], count=4, energy=True, shapes=True, sensitivity=True)
     assert found.documents[0] == wanted
     assert found.sensitivity == wanted["sensitivities"] and found.energy == wanted["modes"]

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import copy
 import pickle
+import platform
+from importlib.machinery import EXTENSION_SUFFIXES
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +14,7 @@ import pytest
 from conftest import ROBOTS
 
 import gough
+import gough_command
 from gough import _native
 
 TEXT = (ROBOTS / "five-bar/robot.toml").read_text()
@@ -116,6 +119,24 @@ def test_documents_are_mappings() -> None:
         found.length_scal
     with pytest.raises(gough.BadQuestion, match="unexpected argument"):
         gough.robot("five-bar").ask("idm", posse="x=1")
+
+
+def test_processors(tmp_path: Path) -> None:
+    new, old = tmp_path / "new", tmp_path / "old"
+    new.write_text("processor: 0\nflags\t\t: fpu sse2 fma avx avx2\n")
+    old.write_text("processor: 0\nflags\t\t: fpu sse2 avx\n")
+    assert gough_command.has_avx2(new) and gough_command.has_avx2(tmp_path / "nothing")
+    assert not gough_command.has_avx2(old) or platform.machine() not in ("x86_64", "AMD64")
+    suffix = EXTENSION_SUFFIXES[-1]
+    with pytest.raises(ImportError, match="is missing"):
+        gough_command.native_file(tmp_path, True)
+    fast, any_of = tmp_path / f"_native{suffix}", tmp_path / f"_native_baseline{suffix}"
+    fast.write_text("")
+    assert gough_command.native_file(tmp_path, True) == fast
+    with pytest.raises(ImportError, match="which this one lacks"):
+        gough_command.native_file(tmp_path, False)
+    any_of.write_text("")
+    assert gough_command.native_file(tmp_path, False) == any_of and gough_command.native_file(tmp_path, True) == fast
 
 
 def test_errors_are_one_family() -> None:

@@ -16,10 +16,15 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from . import _native
-from ._documents import Document
+import gough_command
+
+gough_command.choose(Path(__file__).parent)
+
+from . import _native  # noqa: E402
+from ._documents import Document  # noqa: E402
 from ._errors import (
     BadQuestion,
     BadRobot,

@@ -173,7 +173,8 @@ class Result:
         if self._shape == ():
             units = [unit for name in self._shown() for unit in self._fields[name].units]
             lines = [[name, f"{values[0]:.6g}", unit] for (name, values), unit in zip(columns.items(), units)]
-            return heading, ["", "value", "unit"], lines
+            more = [["..", "", f"{len(lines) - 24} more"]] if len(lines) > 25 else []
+            return heading, ["", "value", "unit"], [*lines[: 24 if more else None], *more]
         head = ["", *columns]
         shown = range(min(count, 8))
         lines = [[str(i), *(f"{values[i]:.6g}" for values in columns.values())] for i in shown]
@@ -266,7 +267,8 @@ class Modes(Result):
         columns = self._columns()
         modes = self.working_modes.reshape(-1)
         there = [i for i in range(len(modes)) if modes[i]]
-        heading = f"{self.question.get('method', '')} of {self.robot}: {len(there)} postures of {self._shape or 'one'} states"
+        states = f"{self._shape} states" if self._shape else "one state"
+        heading = f"{self.question.get('method', '')} of {self.robot}: {len(there)} postures of {states}"
         lines = [[str(modes[i]), *(f"{v[i]:.6g}" for v in columns.values())] for i in there[:12]]
         return heading, ["mode", *columns], lines
 
