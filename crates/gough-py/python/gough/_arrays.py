@@ -6,6 +6,7 @@ import math
 import os
 from collections.abc import Sequence
 from contextvars import ContextVar
+from functools import cache
 
 import numpy as np
 import numpy.typing as npt
@@ -52,9 +53,11 @@ def fitting(name: str, array: FloatArray, widths: Sequence[int], names: Sequence
 
 def leading(**arrays: FloatArray) -> Shape:
     """The leading axes that all arrays broadcast to."""
-    leads = {name: array.shape[:-1] for name, array in arrays.items()}
+    leads = {array.shape[:-1] for array in arrays.values()} - {()}
+    if len(leads) <= 1:
+        return leads.pop() if leads else ()
     try:
-        return np.broadcast_shapes(*leads.values())
+        return np.broadcast_shapes(*leads)
     except ValueError:
         shapes = ", ".join(f"{name} {array.shape}" for name, array in arrays.items())
         raise BadQuestion(
@@ -62,6 +65,7 @@ def leading(**arrays: FloatArray) -> Shape:
         ) from None
 
 
+@cache
 def _memory() -> int:
     try:
         return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")

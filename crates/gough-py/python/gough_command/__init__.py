@@ -20,7 +20,8 @@ def has_avx2(cpuinfo: Path = Path("/proc/cpuinfo")) -> bool:
     if platform.machine().lower() not in ("x86_64", "amd64"):
         return True
     try:
-        lines = cpuinfo.read_text(errors="replace").splitlines()
+        with cpuinfo.open(errors="replace") as file:
+            lines = file.read(8192).splitlines()  # the first processor; the system takes its time over many
     except OSError:
         return True
     flags = next((line.split(":", 1)[1].split() for line in lines if line.startswith("flags")), None)
