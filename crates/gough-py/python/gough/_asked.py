@@ -90,6 +90,17 @@ class Asked(Commands):
         """Names of the other joints."""
         return [name for name, _ in self._joints[1]]
 
+    @cached_property
+    def home(self) -> FloatArray:
+        """The home pose, in the platform's coordinates: shape (n,)."""
+        home = np.asarray(self._home)
+        home.flags.writeable = False
+        return home
+
+    def _key(self) -> tuple[Any, ...]:
+        name, text, files, given, actuation = self._source
+        return name, text, tuple(sorted(files.items())), tuple(given), actuation
+
     def _x(self, x: PoseLike) -> FloatArray:
         if isinstance(x, str):
             return np.asarray(self._pose(x))

@@ -19,6 +19,7 @@ from ._arrays import MANY, FloatArray, Shape, of_many, rows
 from ._errors import BadQuestion, Error
 
 if TYPE_CHECKING:
+    from ._asked import Asked
     from ._robot import Robot
 
 SIZE = 4096
@@ -33,7 +34,7 @@ Answered = tuple[dict[str, FloatArray], list[_Refused], list[dict[str, Any] | No
 class Pieces:
     """A question about many states."""
 
-    robot: Robot
+    robot: Asked
     method: str
     inputs: dict[str, FloatArray]
     options: dict[str, Any]
@@ -64,7 +65,7 @@ def _cut(array: FloatArray, first: int, last: int, count: int) -> FloatArray:
 
 
 def answered(
-    robot: Robot, method: str, inputs: Mapping[str, FloatArray], options: Mapping[str, Any], many: bool = False
+    robot: Asked, method: str, inputs: Mapping[str, FloatArray], options: Mapping[str, Any], many: bool = False
 ) -> Answered:
     """A piece, wherever it is computed."""
     before = of_many.set(many)
