@@ -40,7 +40,7 @@ class Commands(_native.Robot):
             refine: Find the nearest singular pose of every kind
             region: Trace the singular curves over two coordinates: x=-0.3:0.3,y=0:0.5 or x=-0.3:0.3:201,..
             accuracy: To how many metres or radians curves are traced [default: 1e-6]
-            budget: How long --refine (2 s) or --region (60 s) may search; the answer says what was not looked at
+            budget: How long --refine (1.9 s) or --region (60 s) may search; the answer says what was not looked at
             plot: Draw the curves over the reachable workspace: FILE.svg or FILE.png
             mode: Working mode, such as --mode=+-+; by default that of the file
         """
