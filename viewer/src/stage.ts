@@ -22,7 +22,7 @@ export class Stage {
   private robot = new THREE.Group();
   private nodes: THREE.Group[] = [];
   private slides: Slide[] = [];
-  private materials = new Map<number, THREE.MeshStandardMaterial>();
+  private materials = new Map<number, THREE.MeshLambertMaterial>();
   private ghost: THREE.LineSegments | null = null;
   private labels: Label[] = [];
   private plane: THREE.Mesh | null = null;
@@ -57,11 +57,11 @@ export class Stage {
     this.transform.addEventListener('objectChange', moved);
   }
 
-  private material(leg: number | null, colour: number, soft = false): THREE.MeshStandardMaterial {
+  private material(leg: number | null, colour: number, soft = false): THREE.MeshLambertMaterial {
     const key = (leg ?? -1) * 0x2000000 + colour * 2 + (soft ? 1 : 0);
     let found = this.materials.get(key);
     if (!found) {
-      found = new THREE.MeshStandardMaterial({ color: colour, roughness: 0.55, metalness: 0.1, transparent: soft, opacity: soft ? 0.35 : 1 });
+      found = new THREE.MeshLambertMaterial({ color: colour, transparent: soft, opacity: soft ? 0.35 : 1 });
       found.userData = { leg, colour };
       this.materials.set(key, found);
     }
@@ -418,12 +418,21 @@ export class Stage {
     const { GLTFExporter } = await import('three/examples/jsm/exporters/GLTFExporter.js');
     const copy = this.robot.clone(true);
     const axes: THREE.Object3D[] = [];
-    copy.traverse((o) => { if (o.name === 'axes') axes.push(o); });
+    copy.traverse((o) => {
+      if (o.name === 'axes') axes.push(o);
+      if (o instanceof THREE.Mesh) o.material = forFiles(o.material as THREE.MeshLambertMaterial);
+    });
     axes.forEach((o) => o.removeFromParent());
     copy.rotation.x = -Math.PI / 2;
     const found = await new GLTFExporter().parseAsync(copy, { binary: false, trs: false });
     return new Blob([JSON.stringify(found)], { type: 'model/gltf+json' });
   }
+}
+
+/** The material that glTF knows, of the same colour. */
+function forFiles(own: THREE.MeshLambertMaterial): THREE.MeshStandardMaterial {
+  const { color, opacity, transparent, side } = own;
+  return new THREE.MeshStandardMaterial({ color, opacity, transparent, side, roughness: 0.6, metalness: 0.1 });
 }
 
 /** A cylinder of length one along y between two points. */
