@@ -35,7 +35,7 @@ pub struct Portrait {
     /// Degrees of freedom by rank.
     pub mobility: usize,
     /// Degrees of freedom counted by rank, by legs and by loops.
-    pub mobility_counts: [i64; 3],
+    pub mobility_counts: (usize, usize, isize),
     /// Equations that the others imply.
     pub overconstraint: usize,
     /// Length that makes translations and rotations comparable, m.
@@ -143,7 +143,7 @@ impl Portrait {
             drives: drive_limits(model).iter().map(drive).collect(),
             working_mode: robot.mode().name(t),
             mobility: robot.mobility().degrees,
-            mobility_counts: [counts.by_rank as i64, counts.by_legs as i64, counts.by_loops as i64],
+            mobility_counts: (counts.by_rank, counts.by_legs, counts.by_loops),
             overconstraint: robot.mobility().overconstraint,
             length_scale: model.length(),
             flexible: is_flexible(model),

@@ -75,7 +75,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let path = arguments.output.clone().unwrap_or_else(|| PathBuf::from(format!("{}-report.html", file_stem(name))));
     spares(&path, "-o", Path::new(&arguments.subject.robot), "the robot file")?;
     let about = About { robot: &robot, words: words(&arguments.subject) };
-    let (page, told, refused) = write(&about, !arguments.no_view)?;
+    let Written { page, told, refused } = write(&about, !arguments.no_view)?;
     let mut files = Files::default();
     files.add(&path, page.as_bytes())?;
     let shown = path.display().to_string();
@@ -88,8 +88,16 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     answers.give_with(files, document, text).map_err(|why| why.of(name))
 }
 
-/// The page, the titles of its parts, and what was refused and why.
-fn write(about: &About<'_>, live: bool) -> Result<(String, Vec<&'static str>, Vec<Vec<String>>), Failure> {
+/// A report.
+struct Written {
+    page: String,
+    /// Titles of its parts.
+    told: Vec<&'static str>,
+    /// Parts that were refused, and why.
+    refused: Vec<Vec<String>>,
+}
+
+fn write(about: &About<'_>, live: bool) -> Result<Written, Failure> {
     let bar = progress();
     let (mut page, mut told, mut refused) = (Html::default(), Vec::new(), Vec::new());
     if live && let Some(template) = view::template() {
@@ -117,8 +125,9 @@ fn write(about: &About<'_>, live: bool) -> Result<(String, Vec<&'static str>, Ve
         "Written by gough {}; every figure can be made again by the command below it.",
         env!("CARGO_PKG_VERSION")
     ));
-    let robot = about.robot;
-    Ok((page.page(&robot.model().topology().name, &robot.model().description().summary), told, refused))
+    let model = about.robot.model();
+    let page = page.page(&model.topology().name, &model.description().summary);
+    Ok(Written { page, told, refused })
 }
 
 fn progress() -> indicatif::ProgressBar {

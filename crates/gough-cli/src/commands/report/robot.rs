@@ -9,6 +9,7 @@ use serde_json::Value;
 use std::fmt::Write as _;
 
 /// The document of `check` laid out.
+#[allow(clippy::unnecessary_wraps)] // parts are called alike
 pub fn what(about: &About<'_>, page: &mut Html) -> Result<(), Error> {
     let robot = about.robot;
     let found = check::answer(robot);

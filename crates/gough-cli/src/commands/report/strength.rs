@@ -139,6 +139,7 @@ pub fn frequencies(about: &About<'_>, page: &mut Html) -> Result<(), Error> {
     mapped(about, page, "f1", 31)
 }
 
+#[allow(clippy::unnecessary_wraps)] // parts are called alike
 pub fn counts(about: &About<'_>, page: &mut Html) -> Result<(), Error> {
     let (mut rows, mut refused) = (Vec::new(), Vec::new());
     for model in ModelKind::COUNTED {
