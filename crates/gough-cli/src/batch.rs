@@ -99,7 +99,7 @@ pub fn run<T: Sync>(
 }
 
 /// What answers many states at once.
-pub type Answers<'a> = dyn Fn(&[Result<State, String>]) -> Vec<Told> + 'a;
+pub type Answers<'a> = dyn Fn(&[Result<State, String>]) -> Vec<Told> + Sync + 'a;
 
 /// Answer all states by rows of a table; `rows` answers many at once.
 pub fn table(
@@ -112,13 +112,14 @@ pub fn table(
     let bar = bar();
     let mut table = Table::begin(form, columns, output)?;
     let mut count = Count::default();
-    loop {
-        let block: Vec<Raw> = source.by_ref().take(BLOCK).collect();
-        if block.is_empty() || table.is_gone() {
-            break;
-        }
-        let read = each(&block, |_, raw| states.state(raw), |_| true);
-        let told = if interrupt::asked() { Vec::new() } else { rows(&read) };
+    let mut block: Vec<Raw> = source.by_ref().take(BLOCK).collect();
+    while !block.is_empty() && !table.is_gone() {
+        let answer = || {
+            let read = each(&block, |_, raw| states.state(raw), |_| true);
+            if interrupt::asked() { Vec::new() } else { rows(&read) }
+        };
+        // The next states are read while these are answered.
+        let (told, next) = rayon::join(answer, || source.by_ref().take(BLOCK).collect::<Vec<Raw>>());
         for (i, one) in told.iter().enumerate().filter_map(|(i, one)| Some((i, one.as_ref().err()?))) {
             count.first.get_or_insert_with(|| format!("state {}: {one}", count.done + i + 1));
             count.misuse |= one.is_misuse();
@@ -133,6 +134,7 @@ pub fn table(
             table.finish()?;
             return Err(count.interrupted(of));
         }
+        block = next;
     }
     bar.finish_and_clear();
     table.finish()?;

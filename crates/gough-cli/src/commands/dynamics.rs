@@ -527,7 +527,7 @@ pub fn efforts(robot: &Robot, text: &str) -> Result<Vec<f64>, Failure> {
 type One<'a> = &'a (dyn Fn(&State, &WorkingMode) -> Result<(Value, String), SolveError> + Sync);
 
 /// Whether columns of a table can be answered many states at a time, and under which friction.
-type Quick<'a> = &'a dyn Fn(&[table::Column]) -> Option<(Many, Option<Sign>)>;
+type Quick<'a> = &'a (dyn Fn(&[table::Column]) -> Option<(Many, Option<Sign>)> + Sync);
 
 /// What is answered many states at a time.
 #[derive(Clone, Copy)]

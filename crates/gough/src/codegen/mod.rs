@@ -25,6 +25,7 @@ mod legs;
 pub(crate) mod lower;
 mod models;
 mod optimise;
+mod pairs;
 mod plan;
 mod published;
 mod regroup;

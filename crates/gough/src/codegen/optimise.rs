@@ -2,7 +2,7 @@
 
 use super::canon::{Canon, Rules};
 use super::graph::{Count, Graph};
-use super::share::{share, share_many};
+use super::share::share;
 use crate::scalar::Program;
 use rayon::prelude::*;
 
@@ -38,7 +38,7 @@ pub(super) fn lightly(program: &Program) -> Graph {
     };
     let found: Vec<Graph> = rules.into_par_iter().flat_map_iter(forms).collect();
     let mut best = found.into_iter().min_by_key(|graph| graph.count().operations()).unwrap_or_default();
-    share_many(&mut best);
+    share(&mut best, false);
     best
 }
 

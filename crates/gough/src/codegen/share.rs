@@ -1,6 +1,7 @@
 //! Fewer operations: common factors of sums, and pairs of terms or factors that several nodes have in common.
 
 use super::graph::{Graph, Id, Node, Signed};
+use super::pairs::Pairs;
 use std::collections::BTreeMap;
 
 /// Factor and share until nothing is gained.
@@ -22,106 +23,6 @@ pub(super) fn share(graph: &mut Graph, factor_first: bool) {
             break;
         }
         *graph = next;
-    }
-}
-
-/// Share as [`share`] does in graphs of thousands of nodes: many pairs at a time, those that most lists have first. Fewer
-/// operations are found, in a time that grows little faster than the graph.
-pub(super) fn share_many(graph: &mut Graph) {
-    loop {
-        let mut next = graph.merged();
-        share_many_products(&mut next);
-        share_many_sums(&mut next);
-        open(&mut next);
-        factor(&mut next);
-        let next = next.merged();
-        if next.count().operations() >= graph.count().operations() {
-            break;
-        }
-        *graph = next;
-    }
-}
-
-/// Pairs that several lists have, those of most lists first, each list given to one pair at most.
-fn pairs_apart<P: Ord + Copy>(lists: &[(Id, Vec<P>)]) -> Vec<(P, Vec<Id>)> {
-    let mut having: BTreeMap<P, Vec<Id>> = BTreeMap::new();
-    lists.iter().for_each(|(id, pairs)| pairs.iter().for_each(|p| having.entry(*p).or_default().push(*id)));
-    let mut order: Vec<(P, Vec<Id>)> = having.into_iter().filter(|(_, list)| list.len() > 1).collect();
-    order.sort_by_key(|(p, list)| (usize::MAX - list.len(), *p));
-    let mut taken = std::collections::HashSet::new();
-    let mut found = Vec::new();
-    for (pair, list) in order {
-        let own: Vec<Id> = list.into_iter().filter(|id| !taken.contains(id)).collect();
-        if own.len() > 1 {
-            taken.extend(own.iter().copied());
-            found.push((pair, own));
-        }
-    }
-    found
-}
-
-fn share_many_products(graph: &mut Graph) {
-    loop {
-        let uses = graph.uses();
-        let product = |id: Id| match &graph.nodes[id] {
-            Node::Product(list) if uses[id] > 0 => Some((id, factor_pairs_of(list))),
-            _ => None,
-        };
-        let lists: Vec<(Id, Vec<(Id, Id)>)> = (0..graph.nodes.len()).filter_map(product).collect();
-        let mut shorter = false;
-        for ((a, b), own) in pairs_apart(&lists) {
-            let pair = graph.product(vec![a, b]);
-            for id in own.into_iter().filter(|id| *id != pair) {
-                let Node::Product(mut list) = graph.nodes[id].clone() else { continue };
-                let Some(i) = list.iter().position(|f| *f == a) else { continue };
-                let Some(j) = list.iter().rposition(|f| *f == b).filter(|j| *j != i) else { continue };
-                if list.len() < 3 {
-                    continue;
-                }
-                list.remove(i.max(j));
-                list.remove(i.min(j));
-                list.push(pair);
-                list.sort_unstable();
-                graph.replace(id, Node::Product(list));
-                shorter = true;
-            }
-        }
-        if !shorter {
-            return;
-        }
-    }
-}
-
-fn factor_pairs_of(list: &[Id]) -> Vec<(Id, Id)> {
-    let mut pairs: Vec<(Id, Id)> =
-        (0..list.len()).flat_map(|i| (i + 1..list.len()).map(move |j| (list[i], list[j]))).collect();
-    pairs.sort_unstable();
-    pairs.dedup();
-    pairs
-}
-
-fn share_many_sums(graph: &mut Graph) {
-    loop {
-        let uses = graph.uses();
-        let sum = |id: Id| match &graph.nodes[id] {
-            Node::Sum(list) if uses[id] > 0 => Some((id, term_pairs(list))),
-            _ => None,
-        };
-        let lists: Vec<(Id, Vec<(Id, Id, bool)>)> = (0..graph.nodes.len()).filter_map(sum).collect();
-        let mut shorter = false;
-        for ((a, b, differ), own) in pairs_apart(&lists) {
-            let pair = graph.sum(vec![Signed { node: a, minus: false }, Signed { node: b, minus: differ }]);
-            for id in own.into_iter().filter(|id| *id != pair) {
-                let Node::Sum(list) = &graph.nodes[id] else { continue };
-                if let Some(shared) = with_pair(list, (a, b, differ), pair) {
-                    graph.replace(id, Node::Sum(shared));
-                    shorter = true;
-                }
-            }
-        }
-        if !shorter {
-            return;
-        }
     }
 }
 
@@ -239,50 +140,25 @@ fn factors_now(graph: &Graph, id: Id, uses: &[usize]) -> Vec<Id> {
     if id < uses.len() { factors(graph, id, uses) } else { vec![id] }
 }
 
-/// The pair that most of the long lists have, a short list counting where it is the pair itself. Of several such pairs, the one
-/// that breaks fewest others apart.
-fn best_pair<P: Ord + Copy>(long: &[Vec<P>], short: &[P], meet: impl Fn(&P, &P) -> bool) -> Option<P> {
-    let mut counts: BTreeMap<P, usize> = BTreeMap::new();
-    long.iter().flatten().for_each(|p| *counts.entry(*p).or_default() += 1);
-    for pair in short {
-        counts.entry(*pair).and_modify(|n| *n += 1);
-    }
-    counts.retain(|_, n| *n > 1);
-    let most = counts.values().max().copied()?;
-    let mut broken: BTreeMap<P, usize> = counts.iter().filter(|c| *c.1 == most).map(|(p, _)| (*p, 0)).collect();
-    for pairs in long {
-        let pairs: Vec<P> = pairs.iter().filter(|p| counts.contains_key(p)).copied().collect();
-        for p in &pairs {
-            if let Some(broken) = broken.get_mut(p) {
-                *broken += pairs.iter().filter(|q| meet(p, q)).count();
-            }
-        }
-    }
-    broken.into_iter().min_by_key(|(p, n)| (*n, *p)).map(|(p, _)| p)
-}
-
 /// The pair of factors that most products have becomes a product of its own, again and again.
 fn share_products(graph: &mut Graph) {
-    loop {
-        let uses = graph.uses();
-        let lists: Vec<(Id, Vec<Id>)> = (0..graph.nodes.len())
-            .filter(|id| uses[*id] > 0)
-            .filter_map(|id| match &graph.nodes[id] {
-                Node::Product(list) => Some((id, list.clone())),
-                _ => None,
-            })
-            .collect();
-        let (short, long): (Vec<&Vec<Id>>, Vec<&Vec<Id>>) = lists.iter().map(|l| &l.1).partition(|l| l.len() < 3);
-        let long: Vec<Vec<(Id, Id)>> = long.into_iter().map(|list| factor_pairs(graph, list)).collect();
-        let short: Vec<(Id, Id)> = short.into_iter().map(|list| (list[0], list[1])).collect();
-        let meet = |p: &(Id, Id), q: &(Id, Id)| [p.0, p.1].iter().any(|f| [q.0, q.1].contains(f));
-        let Some((a, b)) = best_pair(&long, &short, meet) else { return };
+    let mut uses = graph.uses();
+    let mut pairs = Pairs::new(|p: &(Id, Id), q: &(Id, Id)| [p.0, p.1].iter().any(|f| [q.0, q.1].contains(f)));
+    for id in (0..graph.nodes.len()).filter(|id| uses[*id] > 0) {
+        if let Node::Product(list) = &graph.nodes[id] {
+            add_product(&mut pairs, graph, id, list);
+        }
+    }
+    while let Some((a, b)) = pairs.best() {
+        let before = graph.nodes.len();
         let pair = graph.product(vec![a, b]);
+        if pair >= before || uses.get(pair) == Some(&0) {
+            pairs.add_short((a, b));
+            uses.get_mut(pair).into_iter().for_each(|n| *n = 1);
+        }
         let mut shorter = false;
-        for (id, mut list) in lists {
-            if id == pair || list.len() < 3 {
-                continue;
-            }
+        for id in pairs.lists(&(a, b)).into_iter().filter(|id| *id != pair) {
+            let Node::Product(mut list) = graph.nodes[id].clone() else { continue };
             if squared(graph, &list) == Some((a, b)) {
                 let x = if graph.is_number(a) { b } else { a };
                 list.retain(|f| *f != x && !graph.is_number(*f));
@@ -295,12 +171,21 @@ fn share_products(graph: &mut Graph) {
                 list.push(pair);
             }
             list.sort_unstable();
+            pairs.remove_long(id);
+            add_product(&mut pairs, graph, id, &list);
             graph.replace(id, Node::Product(list));
             shorter = true;
         }
         if !shorter {
             return;
         }
+    }
+}
+
+fn add_product(pairs: &mut Pairs<(Id, Id)>, graph: &Graph, id: Id, list: &[Id]) {
+    match *list {
+        [a, b] => pairs.add_short((a, b)),
+        _ => pairs.add_long(id, factor_pairs(graph, list)),
     }
 }
 
@@ -325,34 +210,41 @@ fn squared(graph: &Graph, list: &[Id]) -> Option<(Id, Id)> {
 
 /// The same for pairs of terms of sums, up to a common sign.
 fn share_sums(graph: &mut Graph) {
-    loop {
-        let uses = graph.uses();
-        let lists: Vec<(Id, Vec<Signed>)> = (0..graph.nodes.len())
-            .filter(|id| uses[*id] > 0)
-            .filter_map(|id| match &graph.nodes[id] {
-                Node::Sum(list) => Some((id, list.clone())),
-                _ => None,
-            })
-            .collect();
-        let (short, long): (Vec<&Vec<Signed>>, Vec<&Vec<Signed>>) =
-            lists.iter().map(|l| &l.1).partition(|l| l.len() < 3);
-        let long: Vec<Vec<(Id, Id, bool)>> = long.into_iter().map(|list| term_pairs(list)).collect();
-        let short: Vec<(Id, Id, bool)> = short.into_iter().flat_map(|list| term_pairs(list)).collect();
-        let meet = |p: &(Id, Id, bool), q: &(Id, Id, bool)| [p.0, p.1].iter().any(|t| [q.0, q.1].contains(t));
-        let Some((a, b, differ)) = best_pair(&long, &short, meet) else { return };
+    let mut uses = graph.uses();
+    let mut pairs =
+        Pairs::new(|p: &(Id, Id, bool), q: &(Id, Id, bool)| [p.0, p.1].iter().any(|t| [q.0, q.1].contains(t)));
+    for id in (0..graph.nodes.len()).filter(|id| uses[*id] > 0) {
+        if let Node::Sum(list) = &graph.nodes[id] {
+            add_sum(&mut pairs, id, list);
+        }
+    }
+    while let Some((a, b, differ)) = pairs.best() {
+        let before = graph.nodes.len();
         let pair = graph.sum(vec![Signed { node: a, minus: false }, Signed { node: b, minus: differ }]);
+        if pair >= before || uses.get(pair) == Some(&0) {
+            pairs.add_short((a, b, differ));
+            uses.get_mut(pair).into_iter().for_each(|n| *n = 1);
+        }
         let mut shorter = false;
-        for (id, list) in lists {
-            if id == pair {
-                continue;
-            }
-            let Some(shared) = with_pair(&list, (a, b, differ), pair) else { continue };
+        for id in pairs.lists(&(a, b, differ)).into_iter().filter(|id| *id != pair) {
+            let Node::Sum(list) = &graph.nodes[id] else { continue };
+            let Some(shared) = with_pair(list, (a, b, differ), pair) else { continue };
+            pairs.remove_long(id);
+            add_sum(&mut pairs, id, &shared);
             graph.replace(id, Node::Sum(shared));
             shorter = true;
         }
         if !shorter {
             return;
         }
+    }
+}
+
+fn add_sum(pairs: &mut Pairs<(Id, Id, bool)>, id: Id, list: &[Signed]) {
+    if list.len() < 3 {
+        term_pairs(list).into_iter().for_each(|p| pairs.add_short(p));
+    } else {
+        pairs.add_long(id, term_pairs(list));
     }
 }
 
