@@ -36,7 +36,9 @@ pub(super) fn vectors(
             if kind == ModelKind::Igm {
                 whole_turns(subject, &y, &mut wanted);
             }
-            let by = difference(&y, &wanted);
+            // A pose may be nothing but zeros.
+            let least = if kind == ModelKind::Fgm { subject.robot.model().length() } else { f64::MIN_POSITIVE };
+            let by = difference(&y, &wanted, least);
             if !(by <= AGREED * condition) {
                 return Err(CodegenError::Disagrees { by });
             }
@@ -65,8 +67,8 @@ fn whole_turns(subject: &Subject<'_>, found: &[f64], wanted: &mut [f64]) {
     }
 }
 
-fn difference(found: &[f64], wanted: &[f64]) -> f64 {
-    let scale = wanted.iter().fold(f64::MIN_POSITIVE, |most, x| most.max(x.abs()));
+fn difference(found: &[f64], wanted: &[f64], least: f64) -> f64 {
+    let scale = wanted.iter().fold(least, |most, x| most.max(x.abs()));
     // A difference that is no number is beyond all others.
     found.iter().zip(wanted).fold(0.0, |most, (a, b)| if (a - b).abs() <= most { most } else { (a - b).abs() }) / scale
 }
