@@ -31,7 +31,8 @@ pub fn run(full: bool) -> Result<(), String> {
     unchanged(&["docs/src", "robots"])?;
     let without_octave = "GENERATED MATLAB WAS NOT RUN: there is no Octave; install one (Debian's package is `octave`) and run \
                           this again";
-    let notes = [octave.is_none().then(|| without_octave.to_owned()), crate::python::run(full)?, crate::viewer::test()?];
+    let notes =
+        [octave.is_none().then(|| without_octave.to_owned()), crate::python::run(full)?, crate::viewer::test()?];
     println!("\nall is well");
     notes.iter().flatten().for_each(|note| println!("but {note}"));
     Ok(())

@@ -5,6 +5,7 @@ use crate::description::{BadRobot, Diagnostic, LARGEST, Options, nearest, read};
 use crate::kinematics::platform::{coordinates, pose_with};
 use crate::kinematics::{Posture, WorkingMode, mode_by_example};
 use crate::model::Model;
+use crate::program::Programs;
 use crate::question::{Error, words};
 use crate::robots;
 use crate::spatial::{Inertia, Pose};
@@ -114,7 +115,7 @@ pub struct Robot {
     remarks: Vec<Diagnostic>,
     source: Source,
     payload: Option<Inertia<f64>>,
-    programs: crate::program::Programs,
+    programs: Programs,
 }
 
 impl PartialEq for Robot {
@@ -166,7 +167,7 @@ impl Robot {
             set: options.set.clone(),
             actuation: actuation.map(str::to_owned),
         };
-        Ok(Self { model, home, mobility, remarks, source, payload: None, programs: Default::default() })
+        Ok(Self { model, home, mobility, remarks, source, payload: None, programs: Programs::default() })
     }
 
     /// The model.
@@ -176,7 +177,7 @@ impl Robot {
     }
 
     /// Models of this robot that were compiled already.
-    pub(crate) fn programs(&self) -> &crate::program::Programs {
+    pub(crate) fn programs(&self) -> &Programs {
         &self.programs
     }
 
@@ -188,7 +189,7 @@ impl Robot {
     /// The robot with a payload on its platform, in the platform's frame.
     pub fn carrying(mut self, payload: Inertia<f64>) -> Self {
         self.model = self.model.carrying(payload);
-        self.programs = Default::default();
+        self.programs = Programs::default();
         self.payload = Some(self.payload.map_or(payload, |before| before + payload));
         self
     }

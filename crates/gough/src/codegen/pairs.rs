@@ -81,13 +81,11 @@ impl<P: Ord + Copy + Hash> Pairs<P> {
     pub fn add_long(&mut self, id: Id, list: Vec<P>) {
         for p in &list {
             self.change(*p, |pairs| pairs.having.entry(*p).or_default().push(id));
-            self.broken.remove(p);
         }
-        self.long.insert(id, list);
-        let all = self.long[&id].clone();
-        all.iter().for_each(|p| {
+        list.iter().for_each(|p| {
             self.broken.remove(p);
         });
+        self.long.insert(id, list);
     }
 
     /// Take a long list away.

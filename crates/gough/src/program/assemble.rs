@@ -275,27 +275,19 @@ impl Assembler<'_> {
     /// The sum of terms of which one at least is added.
     fn total(&mut self, mut ready: Terms) -> Virtual {
         let mut sum = self.begun(&mut ready);
-        let [mut plus, mut minus] = ready.pairs;
-        loop {
-            let (kind, [r, s], [t, u]) = match (plus.pop(), minus.pop()) {
-                (Some(p), Some(m)) => (Kind::DetAdd, p, m),
-                (Some(p), None) => match plus.pop() {
-                    Some(q) => (Kind::DotAdd, p, q),
-                    None => {
-                        sum = self.push(Kind::Fma, &[p[0], p[1], sum], &[]);
-                        break;
-                    }
-                },
-                (None, Some(m)) => match minus.pop() {
-                    Some(q) => (Kind::DotFrom, m, q),
-                    None => {
-                        sum = self.push(Kind::Fnma, &[m[0], m[1], sum], &[]);
-                        break;
-                    }
-                },
-                (None, None) => break,
-            };
-            sum = self.push(kind, &[r, s, t, u, sum], &[]);
+        let [plus, minus] = ready.pairs;
+        let both = plus.len().min(minus.len());
+        for ([r, s], [t, u]) in plus.iter().zip(&minus) {
+            sum = self.push(Kind::DetAdd, &[*r, *s, *t, *u, sum], &[]);
+        }
+        let rest = [(&plus[both..], Kind::DotAdd, Kind::Fma), (&minus[both..], Kind::DotFrom, Kind::Fnma)];
+        for (list, two_at_once, one) in rest {
+            for two in list.chunks(2) {
+                sum = match *two {
+                    [[r, s], [t, u]] => self.push(two_at_once, &[r, s, t, u, sum], &[]),
+                    _ => self.push(one, &[two[0][0], two[0][1], sum], &[]),
+                };
+            }
         }
         for two in ready.scaled.chunks(2) {
             sum = match *two {

@@ -77,15 +77,14 @@ pub(super) enum Kind {
 impl Kind {
     /// How many registers are read.
     pub fn reads(self) -> usize {
-        use Kind::*;
+        use Kind::{Add, Atan2, FmaNumber, FmsNumber, Lin, Mul, MulsNumber, Sub};
         match self {
-            Set => 0,
-            Neg | AddNumber | FromNumber | MulNumber | Affine | Sqrt | Reciprocal | SinCos | Exp | Sign => 1,
-            NotNegative | NotPositive => 1,
+            Kind::Set => 0,
             Add | Sub | Mul | MulsNumber | FmaNumber | FmsNumber | Lin | Atan2 => 2,
-            Mul3 | Fma | Fnma | Fms | LinAdd | Select => 3,
-            Dot | Det => 4,
-            DotAdd | DetAdd | DotFrom => 5,
+            Kind::Mul3 | Kind::Fma | Kind::Fnma | Kind::Fms | Kind::LinAdd | Kind::Select => 3,
+            Kind::Dot | Kind::Det => 4,
+            Kind::DotAdd | Kind::DetAdd | Kind::DotFrom => 5,
+            _ => 1,
         }
     }
 
