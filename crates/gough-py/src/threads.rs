@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 /// How long signals wait at most while something is computed.
 const LISTEN: Duration = Duration::from_millis(25);
 /// How long an answer that was asked to end may still take.
-const PATIENCE: Duration = Duration::from_millis(200);
+const PATIENCE: Duration = Duration::from_millis(100);
 
 type Pools = HashMap<usize, Arc<ThreadPool>>;
 static POOLS: Mutex<(u32, Option<Pools>)> = Mutex::new((0, None));
