@@ -101,6 +101,7 @@ export class App {
     this.wanted = [...posture.at];
     this.frames = Float64Array.from(posture.frames);
     this.stage?.pose(this.frames);
+    this.stage?.aim(posture.standing.pose.p, posture.standing.pose.R);
     this.changed();
   }
 
@@ -144,8 +145,7 @@ export class App {
     const r = this.refusal;
     told.classList.toggle('bad', r !== null);
     told.textContent = r ? r.message : '';
-    const leg = r?.leg === undefined ? -1 : this.portrait?.scene.legs.indexOf(r.leg) ?? -1;
-    this.stage?.blame(leg < 0 ? null : leg);
+    this.stage?.blame(r && this.portrait ? legOf(this.portrait, r) : null);
     this.stage?.showGhost(r && this.portrait ? poseOf(this.portrait, this.wanted, this.standing) : null);
   }
 
@@ -160,6 +160,14 @@ export class App {
   coordinatesOf(pose: Pose): number[] {
     return (this.portrait?.coordinates ?? []).map((c) => coordinate(c.name, pose));
   }
+}
+
+/** The leg that a refusal is about: named, or that of the joint that would leave its range. */
+function legOf(portrait: Portrait, r: Refused): number | null {
+  const named = portrait.scene.legs.indexOf(r.leg ?? '');
+  if (named >= 0) return named;
+  const joint = [...portrait.active, ...portrait.passive].find((j) => j.name === r.joint);
+  return joint ? portrait.scene.nodes[joint.node]?.leg ?? null : null;
 }
 
 function isOpen(p: Panel): boolean {

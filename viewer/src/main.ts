@@ -40,6 +40,7 @@ async function start(): Promise<void> {
   app.panels = panels;
   part('panels').append(...panels.map((p) => p.element));
   if (picture) tools(app, picture);
+  if (!library) picture?.withoutHandle();
   if (picture) listen(app, picture, (node) => { (bodies.element as HTMLDetailsElement).open = true; bodies.show(node); });
   begin(app);
   document.documentElement.dataset['ready'] = 'yes';

@@ -52,6 +52,11 @@ export class Stage {
     canvas.addEventListener('webglcontextrestored', () => this.draw());
   }
 
+  /** A page without the library has nothing to drag. */
+  withoutHandle(): void {
+    this.transform.detach();
+  }
+
   /** Listen to the handle. */
   onHandle(moved: () => void): void {
     this.transform.addEventListener('objectChange', moved);

@@ -169,7 +169,32 @@ async function hostile() {
   await page.context().close();
 }
 
-for (const [what, act] of [...names.map((n) => [n, () => tour(n)]), ['hostile', hostile]]) {
+/** A page without the library shows what the command line put into it. */
+async function bare() {
+  const path = join(folder, 'bare.html');
+  call('view', 'delta', '--pose=x=0.05', '-o', path, '--no-open');
+  writeFileSync(path, readFileSync(path, 'utf8').replace(/(id="module">)[^<]*/, '$1'));
+  const { page, said } = await opened(path);
+  must((await page.textContent('#told')).includes('not in this page'), 'a page without the library does not say so');
+  const before = await rows(page, 'Joints');
+  await page.getByRole('button', { name: 'home', exact: true }).click();
+  must(JSON.stringify(before) !== JSON.stringify(await rows(page, 'Joints')), 'the other posture is not shown');
+  await page.screenshot({ path: join(folder, 'bare.png') });
+  must(said.length === 0, `the console says: ${said.join('; ')}`);
+  await page.context().close();
+}
+
+/** A phone: the picture above, the panels below, nothing beside the window. */
+async function narrow() {
+  const path = join(folder, `${names[0]}.html`);
+  const { page, said } = await opened(path, { width: 380, height: 700 });
+  must(await page.evaluate(() => document.documentElement.scrollWidth <= 380), 'the page is wider than a phone');
+  await page.screenshot({ path: join(folder, 'narrow.png') });
+  must(said.length === 0, `the console says: ${said.join('; ')}`);
+  await page.context().close();
+}
+
+for (const [what, act] of [...names.map((n) => [n, () => tour(n)]), ['hostile', hostile], ['bare', bare], ['narrow', narrow]]) {
   const began = Date.now();
   try {
     const ready = await act();
