@@ -44,8 +44,8 @@ fn drawn_ends_meet_at_joints_and_closures_of_every_robot() {
     }
 }
 
-fn ask(session: &mut Session, question: Value) -> Value {
-    let answer = session.ask(&question);
+fn ask(session: &mut Session, question: &Value) -> Value {
+    let answer = session.ask(question);
     assert!(answer.get("answer").is_some(), "{question}: {answer}");
     answer["answer"].clone()
 }
@@ -56,17 +56,18 @@ fn questions_as_documents_are_answered_as_by_the_methods() {
     let mut session = Session::new(robot.clone());
     let at = [0.05, 0.25];
     let pose = robot.pose_at(&at).unwrap();
-    let placed = ask(&mut session, json!({ "ask": "place", "at": at, "mode": "++" }));
+    let placed = ask(&mut session, &json!({ "ask": "place", "at": at, "mode": "++" }));
     assert_eq!(placed["working_mode"], "++");
     let mode = robot.mode_named("++").unwrap();
-    let found = ask(&mut session, json!({ "ask": "singularities" }));
+    let found = ask(&mut session, &json!({ "ask": "singularities" }));
     assert_eq!(found, json!(robot.singularities(&pose).mode(&mode).answer().unwrap()));
-    let found = ask(&mut session, json!({ "ask": "idm", "wrench": [1.0, 2.0, 0.0, 0.0, 0.0, 0.0] }));
+    let found = ask(&mut session, &json!({ "ask": "idm", "wrench": [1.0, 2.0, 0.0, 0.0, 0.0, 0.0] }));
     let wrench = gough::Wrench::from_array([1.0, 2.0, 0.0, 0.0, 0.0, 0.0]);
     assert_eq!(found, json!(robot.idm(&pose).mode(&mode).wrench(wrench).answer().unwrap()));
-    let found = ask(&mut session, json!({ "ask": "modes" }));
+    let found = ask(&mut session, &json!({ "ask": "modes" }));
     assert_eq!(found, json!(robot.kinematics(&pose).all_modes().unwrap()));
-    let found = ask(&mut session, json!({ "ask": "map", "quantity": "conditioning", "over": [["x", -0.05, 0.05, 5]] }));
+    let found =
+        ask(&mut session, &json!({ "ask": "map", "quantity": "conditioning", "over": [["x", -0.05, 0.05, 5]] }));
     let map = robot.map("conditioning").at(&pose).mode(&mode).over("x", -0.05, 0.05, 5).answer().unwrap();
     assert_eq!(found, json!(map));
 }
