@@ -20,9 +20,12 @@
 //! | singularities | [`Robot::singularities`] | [`Singularities`](question::Singularities) |
 //! | efforts from motion | [`Robot::idm`] | [`Efforts`](question::Efforts) |
 //! | motion from efforts | [`Robot::ddm`] | [`Accelerations`](question::Accelerations) |
-//! | motion over time | [`Robot::simulate`] | [`Summary`], [`Instant`] |
+//! | motion over time | [`Robot::simulate`] | [`SimulationAnswer`](question::SimulationAnswer) |
 //! | natural frequencies | [`Robot::frequencies`] | [`FrequencyAnswer`](question::FrequencyAnswer) |
-//! | a quantity over a region | [`Robot::map`] | [`Map`] |
+//! | singular curves | [`Robot::loci`] | [`LociAnswer`](question::LociAnswer) |
+//! | a quantity over a region | [`Robot::map`] | [`MapAnswer`](question::MapAnswer) |
+//! | what a motion takes and meets, plans | [`Robot::along`], [`Robot::plan`] | [`AlongAnswer`](question::AlongAnswer), [`PlanAnswer`](question::PlanAnswer) |
+//! | response to forces over frequency | [`Robot::response`] | [`ResponseAnswer`](question::ResponseAnswer) |
 //! | dynamic parameters | [`Robot::parameters`] | [`BaseParameters`] |
 //! | code for a controller | [`Robot::codegen`] | [`Generated`] |
 //! | many states | [`batch`] | [`EffortsOfStates`](batch::EffortsOfStates) |
