@@ -239,7 +239,7 @@ class Asked(Commands):
         a, p = len(self.active_joints), len(self.passive_joints)
         states(lead, 5 * a + 3 * p + 10)
         widths = [a, a, 4, 6, a, a, a, p, p, p]
-        out = [np.empty((count, width)) for width in widths]
+        out: list[FloatArray] = [np.empty((count, width)) for width in widths]
         refused = self._idm(given, mode, loads, checked_threads(threads), count, out)
         names = ["efforts", "efforts_with_friction", "", "ground_wrench", "active", "active_qd", "active_qdd"]
         names += ["passive", "passive_qd", "passive_qdd"]
