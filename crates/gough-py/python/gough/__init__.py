@@ -37,6 +37,7 @@ from ._errors import (
     Singular,
 )
 from ._map import Map
+from ._page import Page
 from ._parameters import Parameter, Parameters
 from ._pose import Pose
 from ._results import Accelerations, Efforts, Field, Frequencies, Modes, Result
@@ -60,6 +61,7 @@ __all__ = [
     "NoAnswer",
     "OutOfRange",
     "OutOfReach",
+    "Page",
     "Parameter",
     "Parameters",
     "Pose",

@@ -73,7 +73,7 @@ class Map:
             ax.set_ylabel(label)
         else:
             ((second, y),) = others
-            mesh = ax.pcolormesh(x, y, np.ma.masked_invalid(self.values.T), shading="nearest")
+            mesh = ax.pcolormesh(x, y, np.where(self.ok.T, self.values.T, np.nan), shading="nearest")
             ax.figure.colorbar(mesh, ax=ax, label=label)
             ax.set_ylabel(_axis(second))
             if {first, second} <= {"x", "y", "z"}:

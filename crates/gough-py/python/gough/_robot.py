@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
 from . import _native, _words
 from ._asked import checked_threads, given_of
@@ -16,6 +16,7 @@ from ._documents import Document, ask, one
 from ._dynamics import Dynamics
 from ._errors import BadQuestion, Error
 from ._map import Map
+from ._page import Page
 from ._parameters import Parameters
 from ._words import Value
 
@@ -96,9 +97,24 @@ class Robot(Dynamics):
         """
         return one(self, command, _words.options(self, options))
 
-    def view(self) -> NoReturn:
-        """The viewer."""
-        raise Error("the viewer has no page in this version; `r` in a notebook shows a drawing, and maps have plot()")
+    def view(
+        self, *, pose: Value = None, mode: Value = None, output: str | os.PathLike[str] | None = None, show: bool = False
+    ) -> Page:
+        """The page of the viewer: in a notebook the answer shows itself; its `file` opens in any browser, without a server.
+
+        `output` is where the page goes, a folder of temporary files unless given; `show` opens a browser.
+        """
+        place = _page(output, "view.html")
+        given: dict[str, Any] = {"pose": pose, "mode": mode, "output": place, "no_open": not show}
+        return Page(place, one(self, "view", _words.options(self, given)))
+
+    def report(self, *, output: str | os.PathLike[str] | None = None, no_view: bool = False) -> Page:
+        """Everything about the robot on one page: `gough report`. `document` says which parts it has.
+
+        `output` is where the page goes, a folder of temporary files unless given; `no_view` leaves the live robot out.
+        """
+        place = _page(output, "report.html")
+        return Page(place, one(self, "report", _words.options(self, {"output": place, "no_view": no_view})))
 
     # Maps and code
 
@@ -197,6 +213,13 @@ class Robot(Dynamics):
             paths = [path if path.is_absolute() else folder / path.name for path in names]
             texts = {path.name: path.read_text() for path in paths if path.is_file()}
         return Document("codegen", {**found.to_dict(), "texts": texts})
+
+
+def _page(output: str | os.PathLike[str] | None, name: str) -> Path:
+    """Where a page goes."""
+    import tempfile
+
+    return Path(output) if output is not None else Path(tempfile.mkdtemp(prefix="gough-"), name)
 
 
 def _file_names(document: Document) -> list[str]:
