@@ -87,6 +87,7 @@ impl ModelKind {
     ];
 
     /// Those whose operations the book lists for every robot.
+    #[doc(hidden)]
     pub const COUNTED: [Self; 6] =
         [Self::Igm, Self::Kinematics, Self::Jacobian, Self::Idm, Self::Ddm, Self::MassStiffness];
 

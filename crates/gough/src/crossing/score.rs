@@ -27,6 +27,7 @@ pub struct Score {
 
 impl Score {
     /// The number that is to be small; limits that are left count a hundredfold.
+    #[doc(hidden)]
     pub fn of(&self, objective: Objective, duration: f64) -> f64 {
         let beyond = 1.0 + 100.0 * (self.load - 1.0).max(0.0);
         beyond

@@ -47,6 +47,7 @@ pub struct DriveUse {
 
 impl DriveElasticity {
     /// What gives way in the drive of a joint, whatever the drives do.
+    #[doc(hidden)]
     pub fn of<S: Real>(model: &Model<S>, c: CoordId) -> Self {
         let t = model.topology();
         let drive = &model.description().bodies[t.bodies[t.coords[c].body].row.0].drive;
@@ -60,6 +61,7 @@ impl DriveElasticity {
     }
 
     /// In words.
+    #[doc(hidden)]
     pub fn words(self) -> &'static str {
         match self {
             Self::Rigid => "rigid",
@@ -72,6 +74,7 @@ impl DriveElasticity {
 
 impl DriveUse {
     /// In words, for the drives of several joints that are taken alike.
+    #[doc(hidden)]
     pub fn words(&self) -> String {
         let rotor = match self.rotor {
             RotorMotion::Held => "rotor held",

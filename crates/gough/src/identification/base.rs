@@ -81,6 +81,7 @@ pub struct BaseParameters {
 impl BaseParameters {
     /// The parameters whose columns are those of the groups, under the names of the groups: values of the groups on these
     /// columns are the efforts.
+    #[doc(hidden)]
     pub fn columns(&self, robot: &Robot) -> StandardSet {
         let all = StandardSet::new(robot.model());
         // Frames are numbered alike with and without friction; the parameters are those of this list.

@@ -21,6 +21,7 @@ pub struct Closed<'d> {
 
 impl<'d> Closed<'d> {
     /// Its positions. Bodies are posed when it comes from a [`Posture`], else by [`pose_bodies`].
+    #[doc(hidden)]
     pub fn positions(self) -> &'d Positions<f64> {
         self.positions
     }
@@ -35,11 +36,13 @@ pub struct Posture {
 
 impl Posture {
     /// The posture as a proof that its loops are closed.
+    #[doc(hidden)]
     pub fn closed(&self) -> Closed<'_> {
         Closed { positions: &self.positions }
     }
 
     /// Its positions.
+    #[doc(hidden)]
     pub fn positions(&self) -> &Positions<f64> {
         &self.positions
     }
@@ -55,11 +58,13 @@ impl Posture {
     }
 
     /// Coordinates of joints, wrapped into their ranges.
+    #[doc(hidden)]
     pub fn joints(&self, model: &Model<f64>, coords: &[CoordId]) -> Vec<f64> {
         coords.iter().map(|c| joint_value(model, &self.positions, *c)).collect()
     }
 
     /// Largest remaining gap of the loops, in metres and radians.
+    #[doc(hidden)]
     pub fn gap(&self, model: &Model<f64>) -> (f64, f64) {
         gap(model, &self.positions)
     }

@@ -29,6 +29,7 @@ impl serde::Serialize for Kind {
 
 impl Kind {
     /// All kinds that are measured.
+    #[doc(hidden)]
     pub const MEASURED: [Kind; 5] = [Kind::Type1, Kind::Type2, Kind::Lajts, Kind::Lpjts, Kind::Constraint];
 
     /// A short name that programs can rely on.

@@ -22,6 +22,7 @@ const SINGLE: &str = "single";
 
 impl WorkingMode {
     /// All signs positive, first branches.
+    #[doc(hidden)]
     pub fn first(topology: &Topology) -> Self {
         let plan = &topology.plan.inverse;
         Self {
@@ -33,11 +34,13 @@ impl WorkingMode {
     }
 
     /// ±1 per square root of the plan, leg after leg.
+    #[doc(hidden)]
     pub fn signs(&self) -> &[f64] {
         &self.signs
     }
 
     /// Whether the name of the mode says which one it is at every pose; a mode that does not lead from home has a star.
+    #[doc(hidden)]
     pub fn is_named(&self) -> bool {
         self.example.is_none()
     }
@@ -53,6 +56,7 @@ impl WorkingMode {
     }
 
     /// Every combination of signs, `+` first; branches as in `self`.
+    #[doc(hidden)]
     pub fn combinations(&self) -> impl Iterator<Item = Self> + use<'_> {
         let n = self.signs.len().min(20);
         (0..1_u32 << n).map(move |bits| {

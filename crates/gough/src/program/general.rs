@@ -100,6 +100,7 @@ impl BlockProgram {
     }
 
     /// How many of these states the program leaves to the general road.
+    #[doc(hidden)]
     pub fn left_over(&self, states: &[f64]) -> usize {
         let mut count = 0;
         let answers = states.len() / self.width().max(1) * self.answer_width();
@@ -108,6 +109,7 @@ impl BlockProgram {
     }
 
     /// One state by the general road.
+    #[doc(hidden)]
     pub fn general(&self, state: &[f64]) -> Result<Vec<f64>, SolveError> {
         if state.len() != self.width() {
             return Err(SolveError::WrongCount {

@@ -83,6 +83,7 @@ impl Robot {
 
     /// A model whose states begin with the position and the rotation matrix of the platform, row by row, whatever its
     /// coordinates are.
+    #[doc(hidden)]
     pub fn program_by_matrix(
         &self,
         model: ModelKind,
@@ -151,16 +152,19 @@ impl BlockProgram {
     }
 
     /// How many operations the program has, in how many runs of equal kinds, and in how many registers.
+    #[doc(hidden)]
     pub fn size(&self) -> [usize; 3] {
         [self.ops.len(), self.runs.len(), self.registers]
     }
 
     /// How many numbers a state has.
+    #[doc(hidden)]
     pub fn width(&self) -> usize {
         self.widths[0]
     }
 
     /// How many numbers an answer has.
+    #[doc(hidden)]
     pub fn answer_width(&self) -> usize {
         self.widths[1]
     }

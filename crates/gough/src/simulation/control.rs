@@ -35,6 +35,7 @@ impl EffortTable {
     }
 
     /// How many drives.
+    #[doc(hidden)]
     pub fn drives(&self) -> usize {
         self.drives
     }
@@ -76,6 +77,7 @@ impl Gains {
     }
 
     /// Whether there is one for all, or one for each of `n`.
+    #[doc(hidden)]
     pub fn fit(&self, n: usize) -> bool {
         [&self.kp, &self.kd].iter().all(|list| list.len() == 1 || list.len() == n)
     }

@@ -49,6 +49,7 @@ impl<S: Real> Inertia<S> {
 
     /// Its numbers in another scalar, number by number.
     #[inline(always)]
+    #[doc(hidden)]
     pub fn map<T: Real>(&self, f: &mut (impl FnMut(S) -> T + ?Sized)) -> Inertia<T> {
         Inertia { m: f(self.m), ms: each(&self.ms, f), I_o: each_entry(&self.I_o, f) }
     }
@@ -66,6 +67,7 @@ impl<S: Real> Inertia<S> {
 
     /// The body seen from frame A, where its own frame is `X_AB`.
     #[allow(non_snake_case)]
+    #[doc(hidden)]
     pub fn seen_from(&self, X_AB: &Pose<S>) -> Self {
         let R = X_AB.R.0;
         let (ms, r) = (X_AB.R.apply(self.ms), X_AB.p);
@@ -80,23 +82,27 @@ impl<S: Real> Inertia<S> {
 
     /// `M ṫ`: the wrench that gives the acceleration to a body at rest, (6.35)-(6.36).
     #[inline(always)]
+    #[doc(hidden)]
     pub fn apply(&self, A: Accel<S>) -> Wrench<S> {
         Wrench { f: along(cross(A.alpha, self.ms), A.a, self.m), m: times(&self.I_o, A.alpha) + cross(self.ms, A.a) }
     }
 
     /// Momentum: `M t`, (6.8).
     #[inline(always)]
+    #[doc(hidden)]
     pub fn momentum(&self, V: Twist<S>) -> Wrench<S> {
         self.apply(Accel { a: V.v, alpha: V.w })
     }
 
     /// The velocity terms of Newton-Euler, `[ω×(ω×ms); ω×(I ω)]`, (6.35)-(6.36).
     #[inline(always)]
+    #[doc(hidden)]
     pub fn gyroscopic(&self, w: Vec3<S>) -> Wrench<S> {
         Wrench { f: cross(w, cross(w, self.ms)), m: cross(w, times(&self.I_o, w)) }
     }
 
     /// Kinetic energy, `½(m vᵀv + ωᵀ I ω + 2 msᵀ(v×ω))`, (6.8).
+    #[doc(hidden)]
     pub fn energy(&self, V: Twist<S>) -> S {
         let twice = self.m * V.v.dot(&V.v) + V.w.dot(&(self.I_o * V.w)) + S::lit(2.0) * self.ms.dot(&V.v.cross(&V.w));
         twice * S::lit(0.5)
@@ -111,6 +117,7 @@ fn parallel_axes<S: Real>(m: S, r: Vec3<S>) -> Mat3<S> {
 impl Inertia<f64> {
     /// Whether a body can have this inertia: mass not negative, principal moments at the centre of mass not negative
     /// and none larger than the sum of the other two, all to a relative 1e-9 of rounding.
+    #[doc(hidden)]
     pub fn check_physical(&self) -> Result<(), NotPhysical> {
         if self.m < 0.0 {
             return Err(NotPhysical::NegativeMass(self.m));

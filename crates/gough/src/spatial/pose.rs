@@ -42,6 +42,7 @@ impl<S: Real> Rotation<S> {
 
     /// Its numbers in another scalar, entry by entry.
     #[inline(always)]
+    #[doc(hidden)]
     pub fn map<T: Real>(&self, f: &mut (impl FnMut(S) -> T + ?Sized)) -> Rotation<T> {
         Rotation(each_entry(&self.0, f))
     }
@@ -66,6 +67,7 @@ impl<S: Real> Rotation<S> {
 
     /// `Rᵀ v`.
     #[inline(always)]
+    #[doc(hidden)]
     pub fn apply_inv(&self, v: Vec3<S>) -> Vec3<S> {
         vec3(dot(self.column(0), v), dot(self.column(1), v), dot(self.column(2), v))
     }
@@ -79,6 +81,7 @@ impl<S: Real> Rotation<S> {
 
     /// `R Rz(t)`: only two columns change.
     #[inline(always)]
+    #[doc(hidden)]
     pub fn turned(&self, t: Turn<S>) -> Self {
         let (x, y) = (self.column(0), self.column(1));
         Self::from_columns(along(x * t.cos, y, t.sin), along(y * t.cos, x, -t.sin), self.z())
@@ -123,6 +126,7 @@ impl<S: Real> Pose<S> {
 
     /// Its numbers in another scalar, number by number.
     #[inline(always)]
+    #[doc(hidden)]
     pub fn map<T: Real>(&self, f: &mut (impl FnMut(S) -> T + ?Sized)) -> Pose<T> {
         Pose { R: self.R.map(f), p: each(&self.p, f) }
     }
@@ -135,23 +139,27 @@ impl<S: Real> Pose<S> {
 
     /// `X_BA * p_AQ` without forming the inverse.
     #[inline(always)]
+    #[doc(hidden)]
     pub fn apply_inv(&self, p_AQ: Vec3<S>) -> Vec3<S> {
         self.R.apply_inv(p_AQ - self.p)
     }
 
     /// `X_AB Rz(t)`: a revolute joint about z.
     #[inline(always)]
+    #[doc(hidden)]
     pub fn turned(&self, t: Turn<S>) -> Self {
         Self { R: self.R.turned(t), p: self.p }
     }
 
     /// `X_AB Tz(d)`: a prismatic joint along z.
     #[inline(always)]
+    #[doc(hidden)]
     pub fn slid(&self, d: S) -> Self {
         Self { R: self.R, p: self.p + self.R.z() * d }
     }
 
     /// Modified Denavit-Hartenberg step, (4.3): `Rz(gamma) Tz(b) Rx(alpha) Tx(d) Rz(theta) Tz(r)`.
+    #[doc(hidden)]
     pub fn mdh(gamma: S, b: S, alpha: S, d: S, theta: S, r: S) -> Self {
         let (g, a, t) = (Turn::exactly(gamma), Turn::exactly(alpha), Turn::exactly(theta));
         let p = vec3(d * g.cos + r * g.sin * a.sin, d * g.sin - r * g.cos * a.sin, r * a.cos + b);
@@ -160,12 +168,14 @@ impl<S: Real> Pose<S> {
 
     /// `V_B = X_AB.pull(V_A)`: the same motion, seen from B, (3.13).
     #[inline(always)]
+    #[doc(hidden)]
     pub fn pull(&self, V_A: Twist<S>) -> Twist<S> {
         Twist { v: self.R.apply_inv(V_A.v + V_A.w.cross(&self.p)), w: self.R.apply_inv(V_A.w) }
     }
 
     /// `F_A = X_AB.push(F_B)`: the same action, seen from A, (3.18). The transpose of `pull`.
     #[inline(always)]
+    #[doc(hidden)]
     pub fn push(&self, F_B: Wrench<S>) -> Wrench<S> {
         let f_A = self.R.apply(F_B.f);
         Wrench { f: f_A, m: self.R.apply(F_B.m) + self.p.cross(&f_A) }

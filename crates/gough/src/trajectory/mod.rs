@@ -217,6 +217,7 @@ impl Trajectory {
     }
 
     /// Through poses at times without stopping, from rest to rest, with four continuous derivatives.
+    #[doc(hidden)]
     pub fn passing(
         model: &Model<f64>,
         mode: &WorkingMode,
@@ -233,6 +234,7 @@ impl Trajectory {
 
     /// One polynomial per coordinate that meets poses, and twists and accelerations where they are given, at rising times;
     /// three conditions at each of three times give the eighth degree.
+    #[doc(hidden)]
     pub fn polynomial(model: &Model<f64>, mode: &WorkingMode, samples: &[Sample]) -> Result<Self, TrajectoryError> {
         rising(samples)?;
         let (rows, turning) = charted(model, mode, samples)?;
@@ -280,11 +282,13 @@ impl Trajectory {
     }
 
     /// Whether it goes through samples.
+    #[doc(hidden)]
     pub fn is_sampled(&self) -> bool {
         matches!(self.0, Course::Sampled { .. })
     }
 
     /// Times of the samples, or the two ends.
+    #[doc(hidden)]
     pub fn times(&self) -> Vec<f64> {
         match &self.0 {
             Course::Sampled { spline, .. } => spline.times().to_vec(),
@@ -293,6 +297,7 @@ impl Trajectory {
     }
 
     /// Names of the coordinates and their polynomials, where each coordinate is one polynomial.
+    #[doc(hidden)]
     pub fn polynomials(&self) -> Vec<(&'static str, Polynomial)> {
         let Course::Curves { curves, turning } = &self.0 else { return Vec::new() };
         let own = turning.names().iter().zip(curves).filter(|(_, curve)| curve.pieces().len() == 1);
@@ -300,6 +305,7 @@ impl Trajectory {
     }
 
     /// The way run through in another time: where it was at `t` it is at `factor · t`.
+    #[doc(hidden)]
     pub fn slowed(&self, factor: f64) -> Self {
         Self(match &self.0 {
             Course::Hold(pose) => Course::Hold(*pose),
@@ -321,6 +327,7 @@ impl Trajectory {
     }
 
     /// How the acceleration changes at a time: third derivative of the position, second of the angular velocity.
+    #[doc(hidden)]
     pub fn jerk(&self, t: f64) -> Accel<f64> {
         let mut jets = [[0.0; 4]; 7];
         match &self.0 {

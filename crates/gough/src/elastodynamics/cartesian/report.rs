@@ -56,6 +56,7 @@ pub struct CartesianReport {
 
 impl CartesianReport {
     /// At the posture taken, the lowest `count` modes.
+    #[doc(hidden)]
     pub fn new(c: &Cartesian<'_>, load: Option<Wrench<f64>>, count: usize) -> Result<Self, ElasticError> {
         let rigid = c.rigid()?;
         let K_G = load.map(|w| c.loaded(w)).transpose()?;
