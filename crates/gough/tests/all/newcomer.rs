@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 fn files(folder: &Path) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(folder).unwrap().map(|e| e.unwrap().path());
     let all = entries.flat_map(|p| if p.is_dir() { files(&p) } else { vec![p] });
-    all.filter(|p| p.extension().is_some_and(|e| e == "rs")).collect()
+    all.filter(|p| p.extension().is_some_and(|e| e == "rs") && !p.ends_with("tests.rs")).collect()
 }
 
 /// Source files of library and program, with their code: comments and documentation left out.
@@ -37,7 +37,9 @@ fn a_closed_form_is_one_file_and_one_line() {
         let own = format!("model/forms/{file}.rs");
         for (path, code) in &sources {
             // Efforts of legs of points in closed form are written for three forms, beside the general road.
-            let exempt = path.ends_with("model/point_leg.rs") && ["ReachRR", "ReachRP", "Strut"].contains(&name);
+            // Joints from the centre on, and known ones, are told apart where a chain is looked at.
+            let exempt = (path.ends_with("model/point_leg.rs") && ["ReachRR", "ReachRP", "Strut"].contains(&name))
+                || (path.ends_with("model/forms/view.rs") && ["Pass", "Orient1", "Orient2", "Orient3"].contains(&name));
             let named = holds(code, &format!("Form::{name}")) || holds(code, &format!("Step::{name}"));
             assert!(path.ends_with(&own) || exempt || !named, "{name} is named in {}", path.display());
         }
