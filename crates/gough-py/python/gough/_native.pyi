@@ -73,7 +73,7 @@ class Robot:
         self, x: npt.ArrayLike, xd: npt.ArrayLike | None = None, xdd: npt.ArrayLike | None = None
     ) -> _Array: ...
     def _efforts(
-        self, states: _States, mode: str | None, threads: int | None, count: tuple[int, bool], out: list[_Array]
+        self, states: _States, mode: str | None, threads: int | None, size: tuple[int, bool], out: list[_Array]
     ) -> list[_Refused]: ...
     def _idm(
         self,
