@@ -64,7 +64,7 @@ pub struct BlockProgram {
 
 impl Robot {
     /// A model compiled to be run over many states, in the working mode of the file and without friction; it is made once.
-    /// Inverse geometry, kinematics, the inverse Jacobian, inverse and direct dynamics can be compiled, of robots that have
+    /// Inverse geometry, kinematics, the inverse Jacobian and inverse dynamics can be compiled, of robots that have
     /// generated code.
     pub fn program(&self, model: ModelKind) -> Result<Arc<BlockProgram>, CodegenError> {
         self.program_in(model, self.mode(), false)

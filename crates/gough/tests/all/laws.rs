@@ -434,37 +434,36 @@ impl Asked<'_> {
         Ok(())
     }
 
-    /// The program over blocks of states against the general road: efforts, and accelerations back from them.
+    /// The program over blocks of states against the general road.
     fn program(&mut self, states: &[State]) -> Outcome {
         if states.is_empty() {
             return Ok(());
         }
         self.ask("program");
-        for kind in [ModelKind::Idm, ModelKind::Ddm] {
-            let program = match self.robot.program_by_matrix(kind, states[0].posture.mode(), false) {
-                Ok(program) => program,
-                Err(e) if e.kind() == "disagrees" => return Err(("program", e.to_string())),
-                Err(e) => {
-                    *self.tally.unanswered.entry(format!("program {}", e.kind())).or_default() += 1;
-                    return Ok(());
-                }
-            };
-            for state in states.iter().filter(|s| s.posture.mode() == states[0].posture.mode()) {
-                let pose = state.posture.pose();
-                let other = if kind == ModelKind::Idm { &state.td } else { &state.found.efforts };
-                let R = pose.R.0.transpose();
-                let row: Vec<f64> = pose.p.iter().chain(R.iter()).chain(&state.t).chain(other).copied().collect();
-                let (fast, long) = (program.answers(&row, |_| true), program.general(&row));
-                let tolerance = 1e-11 / state.pivot.powi(2);
-                match (fast, long) {
-                    (Ok(fast), Ok(long)) if fast.refused.is_empty() => {
-                        if differ(&fast.values, &long, tolerance, 1e-3) {
-                            return Err(("program", format!("{}: {:?}, long road {long:?}", kind.name(), fast.values)));
-                        }
+        let kind = ModelKind::Idm;
+        let program = match self.robot.program_by_matrix(kind, states[0].posture.mode(), false) {
+            Ok(program) => program,
+            Err(e) if e.kind() == "disagrees" => return Err(("program", e.to_string())),
+            Err(e) => {
+                *self.tally.unanswered.entry(format!("program {}", e.kind())).or_default() += 1;
+                return Ok(());
+            }
+        };
+        for state in states.iter().filter(|s| s.posture.mode() == states[0].posture.mode()) {
+            let pose = state.posture.pose();
+            let other = &state.td;
+            let R = pose.R.0.transpose();
+            let row: Vec<f64> = pose.p.iter().chain(R.iter()).chain(&state.t).chain(other).copied().collect();
+            let (fast, long) = (program.answers(&row, |_| true), program.general(&row));
+            let tolerance = 1e-11 / state.pivot.powi(2);
+            match (fast, long) {
+                (Ok(fast), Ok(long)) if fast.refused.is_empty() => {
+                    if differ(&fast.values, &long, tolerance, 1e-3) {
+                        return Err(("program", format!("{}: {:?}, long road {long:?}", kind.name(), fast.values)));
                     }
-                    (Ok(fast), Err(long)) if fast.refused.len() == 1 && fast.refused[0].why.kind() == long.kind() => {}
-                    (fast, long) => return Err(("program", format!("{}: {fast:?}, long road {long:?}", kind.name()))),
                 }
+                (Ok(fast), Err(long)) if fast.refused.len() == 1 && fast.refused[0].why.kind() == long.kind() => {}
+                (fast, long) => return Err(("program", format!("{}: {fast:?}, long road {long:?}", kind.name()))),
             }
         }
         Ok(())
