@@ -1,9 +1,11 @@
 //! `gough idm` and `gough ddm`: efforts from motion, motion from efforts.
 
 use crate::angles::Angles;
-use crate::ask::one_mode;
-use crate::ask::{self, Subject};
+use crate::ask::{self, Subject, one_mode};
 use crate::batch;
+use crate::commands::dynamics_text::{
+    accelerations_text, assumed_text, derivatives_text, efforts_text, matrices_text, reactions_text,
+};
 use crate::commands::flexible;
 use crate::commands::motion::components;
 use crate::commands::trajectory::{self, Along};
@@ -11,7 +13,7 @@ use crate::failure::{Failure, error_json};
 use crate::loads;
 use crate::output::Output;
 use crate::source::{Raw, States};
-use crate::states::{self, State, component_names, joint_text, left_out_text, pose_text};
+use crate::states::{self, State, component_names, left_out_text};
 use crate::table::{self, Choice, Form, Told};
 use clap::Args;
 use gough::Robot;
@@ -20,10 +22,9 @@ use gough::dynamics::{Share, Sign};
 use gough::elastodynamics::motion::{CaseMotion, is_flexible};
 use gough::kinematics::{SolveError, WorkingMode};
 use gough::model::{CoordId, Node};
-use gough::question::{Accelerations, Efforts, Idm, JointForces, POOR_CONDITION, PlatformPose, words};
-use gough::spatial::{Mat3, Pose, Rotation, Wrench, vec3};
+use gough::question::{Idm, words};
+use gough::spatial::Wrench;
 use serde_json::{Value, json};
-use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
@@ -419,21 +420,6 @@ fn open_joints(
     Ok(moves.collect())
 }
 
-/// Joints that the pose leaves open and nothing gives.
-fn assumed_text(assumed: Option<&BTreeMap<String, f64>>) -> String {
-    let line = |(name, q): (&String, &f64)| format!("q{name} = {q} assumed: nothing gives it\n");
-    assumed.into_iter().flatten().map(line).collect()
-}
-
-fn matrices_text(title: &str, inertia: &[Vec<f64>], c: &[f64]) -> String {
-    let mut text = format!("\n{title}\n");
-    for (row, c) in inertia.iter().zip(c) {
-        let entries: String = row.iter().map(|x| format!("{x:>14.6}")).collect();
-        let _ = writeln!(text, "  {entries}   |{c:>14.6}");
-    }
-    text
-}
-
 fn load(question: &Question) -> Result<Robot, Failure> {
     if let Some(states) = &question.states {
         question.output.spares(states, "the states file")?;
@@ -658,119 +644,4 @@ fn answer_all(
         }
     };
     batch::run(Box::new(source.map(Ok)), form, &frame, &question.output, &answer)
-}
-
-fn wrench_text(wrench: &[f64; 6]) -> String {
-    wrench.map(|x| format!("{x:>12.5}")).join("")
-}
-
-fn reactions_text(all: &JointForces) -> String {
-    let mut out =
-        String::from("\nforces in the joints, N and N m, world axes: from what a body stands on, at its frame\n");
-    let head: String = ["fx", "fy", "fz", "mx", "my", "mz"].iter().map(|n| format!("{n:>12}")).collect();
-    let _ = writeln!(out, "{:24}{head}", "body");
-    for force in &all.joints {
-        let _ = writeln!(out, "{:24}{}", force.body, wrench_text(&force.wrench));
-    }
-    let _ = writeln!(out, "{:24}{head}", "closure, first on second");
-    for force in &all.closures {
-        let _ = writeln!(out, "{:24}{}", force.closure, wrench_text(&force.wrench));
-    }
-    if !all.determined {
-        out +=
-            "the robot is over-constrained: of all forces that hold it, those with the shortest list of multipliers\n";
-    }
-    out
-}
-
-/// Derivatives by the parts of a state and by the parameters of the file, a row per entry; `rows` names the outputs.
-fn derivatives_text(
-    robot: &Robot,
-    parts: &[(&str, &Vec<Vec<f64>>)],
-    parameters: &BTreeMap<String, Vec<f64>>,
-    rows: &[String],
-) -> String {
-    let head: String = rows.iter().map(|n| format!("{n:>16}")).collect();
-    let entries = |list: &mut dyn Iterator<Item = f64>| list.map(|x| format!("{x:>16.6}")).collect::<String>();
-    let mut out = String::new();
-    for (what, m) in parts {
-        let names: Vec<String> = match *what {
-            "efforts" => robot.active_joints().iter().map(|n| format!("tau_{n}")).collect(),
-            _ => robot.components().iter().map(|n| (*n).to_owned()).collect(),
-        };
-        let _ = writeln!(out, "\nderivatives by {what}\n{:12}{head}", "");
-        for (k, name) in names.iter().enumerate() {
-            let _ = writeln!(out, "{name:12}{}", entries(&mut m.iter().map(|row| row[k])));
-        }
-    }
-    let _ = writeln!(out, "\nderivatives by parameters\n{:12}{head}", "");
-    for p in robot.model().parameters() {
-        let column = parameters.get(&p.name).into_iter().flatten().copied();
-        let _ = writeln!(out, "{:12}{}", p.name, entries(&mut { column }));
-    }
-    out
-}
-
-fn efforts_text(robot: &Robot, found: &Efforts) -> String {
-    let model = robot.model();
-    let t = model.topology();
-    let mut out = format!("{} at {}\n", t.name, answered_pose(robot, &found.pose));
-    let _ = writeln!(out, "working mode {}\n", found.working_mode);
-    let _ = writeln!(out, "{:10}{:>15}{:>15}{:>15}  {:>15} {:>15}", "", "q", "qd", "qdd", "effort", "with friction");
-    let moving = |list: &Option<Vec<f64>>, i: usize| list.as_ref().map_or(0.0, |l| l[i]);
-    for (i, c) in t.active.iter().enumerate() {
-        let numbers = [found.active.q[i], moving(&found.active.qd, i), moving(&found.active.qdd, i)];
-        let row: String = numbers.iter().map(|x| format!(" {}", joint_text(model, *c, *x))).collect();
-        let unit = if t.coords[*c].slides { "N" } else { "N m" };
-        let efforts = format!("{:>15.6} {:>15.6} {unit}", found.efforts[i], found.efforts_with_friction[i]);
-        let _ = writeln!(out, "{:10}{row}  {efforts}", format!("q{}", t.coords[*c].name));
-    }
-    let _ = writeln!(
-        out,
-        "\nkinetic energy {:.6} J of the bodies, {:.6} J of the rotors; potential energy {:.6} J",
-        found.kinetic_energy, found.kinetic_energy_rotors, found.potential_energy
-    );
-    let list = |x: &[f64]| x.iter().map(|x| format!("{x:.6}")).collect::<Vec<_>>().join(", ");
-    if let Some(load) = &found.internal_load {
-        let _ = writeln!(out, "internal load, which moves nothing: {}", list(load));
-    }
-    for v in found.null_space.iter().flatten() {
-        let _ = writeln!(out, "null space: {}", list(v));
-    }
-    if found.condition >= POOR_CONDITION {
-        let names: Vec<&str> = found.near_singularities.iter().map(|n| n.kind.word()).collect();
-        let near = if names.is_empty() { String::new() } else { format!(", near a singularity: {}", names.join(", ")) };
-        let _ = writeln!(out, "condition {:.3e}{near}: errors of the model grow so in the efforts", found.condition);
-    }
-    let [fx, fy, fz, mx, my, mz] = found.ground_wrench_on_robot;
-    let _ = writeln!(
-        out,
-        "ground on robot, at the world origin: force ({fx:.6}, {fy:.6}, {fz:.6}) N, moment ({mx:.6}, {my:.6}, {mz:.6}) N m"
-    );
-    out
-}
-
-/// The pose of an answer, by the coordinates of the platform.
-fn answered_pose(robot: &Robot, found: &PlatformPose) -> String {
-    let [x, y, z] = found.p;
-    let turned = Rotation(Mat3::from_fn(|i, j| found.R[i][j]));
-    pose_text(robot.model(), &Pose { R: turned, p: vec3(x, y, z) })
-}
-
-fn accelerations_text(robot: &Robot, found: &Accelerations) -> String {
-    let model = robot.model();
-    let t = model.topology();
-    let mut out = format!("{} at {}\n", t.name, answered_pose(robot, &found.pose));
-    let _ = writeln!(out, "working mode {}\n", found.working_mode);
-    for (name, x) in robot.components().iter().zip(&found.acceleration) {
-        let _ = writeln!(out, "acceleration {name:<8} {x:>14.9}");
-    }
-    for (part, coords, list) in [("active", &t.active, &found.active_qdd), ("passive", &t.passive, &found.passive_qdd)]
-    {
-        for (c, x) in coords.iter().zip(list) {
-            let name = format!("q{}", t.coords[*c].name);
-            let _ = writeln!(out, "{part:<8} qdd {name:<8} {}", joint_text(model, *c, *x));
-        }
-    }
-    out
 }

@@ -13,7 +13,7 @@ use clap::Args;
 use gough::Robot;
 use gough::kinematics::motion::{Motion, move_from};
 use gough::kinematics::{
-    Assemblies, MOST_POSTURES, Posture, SolveError, WorkingMode, assemblies, inverse_given, lists_all_modes, postures,
+    Assemblies, MOST_POSTURES, Posture, SolveError, assemblies, inverse_given, lists_all_modes, postures,
     working_modes_given,
 };
 use gough::model::{CoordId, Model, Topology};
@@ -289,21 +289,9 @@ fn from_joints(robot: &Robot, joints: &[(CoordId, f64)], modes: Option<Modes>, o
     let found = match modes {
         None => assemblies(model, &values, robot.mode())?,
         Some(Modes::All) => postures(model, &values, robot.mode())?,
-        Some(Modes::One(mode)) => only_mode(t, postures(model, &values, &mode)?, &mode)?,
+        Some(Modes::One(mode)) => postures(model, &values, &mode)?.in_mode(model, &mode)?,
     };
     output.give(|| assemblies_json(robot, &values, &found), || assemblies_text(robot, &values, &found))
-}
-
-/// The postures in a working mode, or which modes there are instead.
-fn only_mode(t: &Topology, found: Assemblies, mode: &WorkingMode) -> Result<Assemblies, SolveError> {
-    let mut others: Vec<String> = found.postures.iter().map(|p| p.mode().name(t)).collect();
-    others.sort();
-    others.dedup();
-    let postures: Vec<Posture> = found.postures.into_iter().filter(|p| p.mode() == mode).collect();
-    if postures.is_empty() {
-        return Err(SolveError::NotInMode { mode: mode.name(t), others });
-    }
-    Ok(Assemblies { postures, complete: found.complete, misfit: found.misfit })
 }
 
 fn assemblies_json(robot: &Robot, active: &[f64], found: &Assemblies) -> Value {

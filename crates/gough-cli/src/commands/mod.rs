@@ -4,6 +4,7 @@ pub mod cartesian;
 pub mod check;
 pub mod codegen;
 pub mod dynamics;
+pub mod dynamics_text;
 pub mod flexible;
 pub mod flexible_simulate;
 pub mod frequencies;

@@ -231,5 +231,7 @@ fn every_command_for_states_gives_tables() {
     let (head, table) = csv(&out);
     let wanted = json(&["ddm", "five-bar", "--states", &states, "--json"]);
     let a = numbers(&wanted["states"][1]["acceleration"]);
-    assert!(table.len() == 2 && (0..2).all(|k| table[1][k] == Some(a[k])), "{head} {table:?} {a:?}");
+    // The table asks for accelerations alone and the document for matrices too: two roads, one number up to rounding.
+    let near = |k: usize| table[1][k].is_some_and(|x| (x - a[k]).abs() < 1e-13 * a[k].abs());
+    assert!(table.len() == 2 && (0..2).all(near), "{head} {table:?} {a:?}");
 }

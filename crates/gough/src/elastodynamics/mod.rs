@@ -28,7 +28,7 @@ pub mod plan;
 mod planar;
 mod reduce;
 pub mod relative;
-mod vibration;
+pub(crate) mod vibration;
 mod weightless;
 
 pub use assemble::{ElasticData, ElasticModel, assemble};

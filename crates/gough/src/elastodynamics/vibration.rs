@@ -81,29 +81,26 @@ pub struct Shares {
 impl Shares {
     /// Elastic energy by kind, largest first.
     pub fn by_kind(&self) -> Vec<(Store, f64)> {
-        let mut sums: Vec<(Store, f64)> = Vec::new();
-        for (_, store, share) in &self.elastic {
-            match sums.iter_mut().find(|(s, _)| s == store) {
-                Some((_, sum)) => *sum += share,
-                None => sums.push((*store, *share)),
-            }
-        }
-        sums.sort_by(|a, b| larger(a.1, b.1));
-        sums
+        summed(self.elastic.iter().map(|(_, store, share)| (*store, *share)))
     }
 
     /// Elastic energy by body or joint, largest first.
     pub fn by_body(&self) -> Vec<(String, f64)> {
-        let mut sums: Vec<(String, f64)> = Vec::new();
-        for (name, _, share) in &self.elastic {
-            match sums.iter_mut().find(|(s, _)| s == name) {
-                Some((_, sum)) => *sum += share,
-                None => sums.push((name.clone(), *share)),
-            }
-        }
-        sums.sort_by(|a, b| larger(a.1, b.1));
-        sums
+        summed(self.elastic.iter().map(|(name, _, share)| (name.clone(), *share)))
     }
+}
+
+/// Shares summed under what they belong to, largest first.
+pub(crate) fn summed<K: PartialEq>(shares: impl Iterator<Item = (K, f64)>) -> Vec<(K, f64)> {
+    let mut sums: Vec<(K, f64)> = Vec::new();
+    for (of, share) in shares {
+        match sums.iter_mut().find(|(known, _)| *known == of) {
+            Some((_, sum)) => *sum += share,
+            None => sums.push((of, share)),
+        }
+    }
+    sums.sort_by(|a, b| larger(a.1, b.1));
+    sums
 }
 
 /// How frequencies depend on a parameter of the robot file, the pose staying the same.
@@ -116,14 +113,6 @@ pub struct Sensitivity {
     /// Derivative of each frequency, Hz per unit of the parameter. Within a group of equal frequencies these are the slopes
     /// of the branches into which they part, in ascending order.
     pub slopes: Vec<f64>,
-}
-
-impl Sensitivity {
-    /// Per cent of each frequency per per cent of the parameter.
-    pub fn effects(&self, frequencies: &[Frequency]) -> Vec<f64> {
-        let effect = |(s, f): (&f64, &Frequency)| if f.hz > 0.0 { s * self.value / f.hz } else { 0.0 };
-        self.slopes.iter().zip(frequencies).map(effect).collect()
-    }
 }
 
 /// A robot whose frequencies are asked for, one posture after another, in memory that is already there.

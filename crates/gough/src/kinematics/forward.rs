@@ -33,6 +33,21 @@ pub struct Assemblies {
     pub misfit: f64,
 }
 
+impl Assemblies {
+    /// The postures in a working mode, or which modes there are instead.
+    pub fn in_mode(self, model: &Model<f64>, mode: &WorkingMode) -> Result<Self, SolveError> {
+        let t = model.topology();
+        let mut others: Vec<String> = self.postures.iter().map(|p| p.mode().name(t)).collect();
+        others.sort();
+        others.dedup();
+        let postures: Vec<Posture> = self.postures.into_iter().filter(|p| p.mode() == mode).collect();
+        if postures.is_empty() {
+            return Err(SolveError::NotInMode { mode: mode.name(t), others });
+        }
+        Ok(Self { postures, ..self })
+    }
+}
+
 /// Motors of a redundant robot may contradict each other by as much as this, in radians and sizes of the robot.
 pub const CONTRADICTION: f64 = 1e-3;
 

@@ -134,9 +134,6 @@ impl BlockProgram {
             ModelKind::Idm => {
                 memory.inverse(model, &pose, &self.mode, &rest[..n], &rest[n..], friction).map(<[f64]>::to_vec)
             }
-            ModelKind::Ddm => {
-                memory.direct(model, &pose, &self.mode, &rest[..n], &rest[n..], friction).map(<[f64]>::to_vec)
-            }
             ModelKind::Igm => Ok(posture()?.joints(model, &all().collect::<Vec<_>>())),
             ModelKind::Kinematics => {
                 let (mut pos, mut motion) = (posture()?.positions().clone(), Motion::new(model));

@@ -1,6 +1,7 @@
 //! What a motion takes and meets: efforts, limits and singularities along a trajectory.
 
 use super::Error;
+use super::posed::DriveMotion;
 use crate::Robot;
 use crate::crossing::{Crossing, Inspection, inspect_all};
 use crate::description::{Concern, LeftOut};
@@ -173,19 +174,11 @@ impl Serialize for Refusal {
     }
 }
 
-/// Positions, rates and accelerations of the drives.
-#[derive(Serialize)]
-struct Drives<'i> {
-    q: &'i [f64],
-    qd: &'i [f64],
-    qdd: &'i [f64],
-}
-
 impl Serialize for Row {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         let mut row = to.serialize_struct("Row", 4)?;
         row.serialize_field("t", &self.t)?;
-        row.serialize_field("active", &Drives { q: &self.q, qd: &self.qd, qdd: &self.qdd })?;
+        row.serialize_field("active", &DriveMotion { q: &self.q, qd: &self.qd, qdd: &self.qdd })?;
         row.serialize_field("efforts", &self.efforts)?;
         row.serialize_field("efforts_with_friction", &self.with_friction)?;
         row.end()

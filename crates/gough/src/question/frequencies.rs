@@ -4,6 +4,7 @@ use super::Error;
 use super::posed::PlatformPose;
 use crate::Robot;
 use crate::description::{Concern, LeftOut};
+use crate::elastodynamics::vibration::summed;
 use crate::elastodynamics::{Actuators, DriveUse, Frequency, Sensitivity, Shares, Vibration, drive_uses};
 use crate::kinematics::{Posture, WorkingMode, inverse};
 use crate::linalg::arrow::ModeKind;
@@ -271,26 +272,13 @@ impl ModeAnswer {
 
     /// Elastic energy by how it is stored, largest share first.
     pub fn by_kind(&self) -> Vec<(String, f64)> {
-        sums(&self.elastic_energy, |e| e.kind.unwrap_or_default())
+        summed(self.elastic_energy.iter().map(|e| (e.kind.unwrap_or_default().to_owned(), e.share)))
     }
 
     /// Elastic energy by body, joint and drive, largest share first.
     pub fn by_body(&self) -> Vec<(String, f64)> {
-        sums(&self.elastic_energy, |e| &e.of)
+        summed(self.elastic_energy.iter().map(|e| (e.of.clone(), e.share)))
     }
-}
-
-/// Shares of an energy summed under a name, largest first.
-fn sums<'e>(list: &'e [EnergyShare], name: impl Fn(&'e EnergyShare) -> &'e str) -> Vec<(String, f64)> {
-    let mut sums: Vec<(String, f64)> = Vec::new();
-    for e in list {
-        match sums.iter_mut().find(|(known, _)| known == name(e)) {
-            Some((_, sum)) => *sum += e.share,
-            None => sums.push((name(e).to_owned(), e.share)),
-        }
-    }
-    sums.sort_by(|a, b| b.1.total_cmp(&a.1));
-    sums
 }
 
 fn shape(v: &mut Vibration, mode: usize) -> Vec<PlaceMotion> {

@@ -193,7 +193,7 @@ impl Robot {
     /// Every posture in a working mode for given motors, in the order of [`Robot::active_joints`].
     pub fn forward_geometry_in(&self, active: &[f64], mode: &WorkingMode) -> Result<AssemblyModes, Error> {
         self.check_motors(active)?;
-        let found = only_mode(self.model(), postures(self.model(), active, mode)?, mode)?;
+        let found = postures(self.model(), active, mode)?.in_mode(self.model(), mode)?;
         Ok(AssemblyModes::new(self.model(), active, &found))
     }
 
@@ -204,19 +204,6 @@ impl Robot {
         }
         Err(Error::Question(format!("the motors are not {} finite numbers ({})", names.len(), names.join(", "))))
     }
-}
-
-/// The postures in a working mode, or which modes there are instead.
-fn only_mode(model: &Model<f64>, found: Assemblies, mode: &WorkingMode) -> Result<Assemblies, SolveError> {
-    let t = model.topology();
-    let mut others: Vec<String> = found.postures.iter().map(|p| p.mode().name(t)).collect();
-    others.sort();
-    others.dedup();
-    let postures: Vec<Posture> = found.postures.into_iter().filter(|p| p.mode() == mode).collect();
-    if postures.is_empty() {
-        return Err(SolveError::NotInMode { mode: mode.name(t), others });
-    }
-    Ok(Assemblies { postures, complete: found.complete, misfit: found.misfit })
 }
 
 impl AssemblyModes {

@@ -68,6 +68,14 @@ impl JointMotion {
     }
 }
 
+/// Positions, rates and accelerations of the drives, as documents have them.
+#[derive(Serialize)]
+pub(super) struct DriveMotion<'i> {
+    pub(super) q: &'i [f64],
+    pub(super) qd: &'i [f64],
+    pub(super) qdd: &'i [f64],
+}
+
 /// A posture of the robot, perhaps in motion.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 #[non_exhaustive]

@@ -1,7 +1,7 @@
 //! Motion over time.
 
 use super::Error;
-use super::posed::PlatformPose;
+use super::posed::{DriveMotion, PlatformPose};
 use crate::Robot;
 use crate::description::{Concern, LeftOut};
 use crate::kinematics::{PoseChart, WorkingMode};
@@ -182,14 +182,6 @@ impl Deref for MovingState {
     }
 }
 
-/// Positions, rates and accelerations of the drives.
-#[derive(Serialize)]
-struct Drives<'i> {
-    q: &'i [f64],
-    qd: &'i [f64],
-    qdd: &'i [f64],
-}
-
 impl Serialize for MovingState {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         let Instant { t, t_r, td_r, q, qd, qdd, efforts, energies, work, losses, work_of_load, .. } = &self.instant;
@@ -198,7 +190,7 @@ impl Serialize for MovingState {
         state.serialize_field("pose", &self.pose)?;
         state.serialize_field("twist", t_r)?;
         state.serialize_field("acceleration", td_r)?;
-        state.serialize_field("active", &Drives { q, qd, qdd })?;
+        state.serialize_field("active", &DriveMotion { q, qd, qdd })?;
         state.serialize_field("efforts", efforts)?;
         state.serialize_field("kinetic_energy", &energies[0])?;
         state.serialize_field("kinetic_energy_rotors", &energies[1])?;

@@ -184,7 +184,7 @@ fn batches_by_programs_are_states_alone() {
                 let many = &moved.accelerations[i * n..(i + 1) * n];
                 let scale = alone.iter().fold(1e-3_f64, |m, x| m.max(x.abs()));
                 let worst = alone.iter().zip(many).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
-                assert!(worst <= 1e-10 * scale, "{} {i}: {alone:?} {many:?}", robot.name());
+                assert!(worst <= 1e-11 * scale, "{} {i}: {alone:?} {many:?}", robot.name());
             }
         }
     }
