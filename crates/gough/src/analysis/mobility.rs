@@ -387,7 +387,7 @@ fn below(parts: &[Matrix], columns: usize) -> Matrix {
 
 /// Common motions: what is reciprocal to the constraint wrenches of every space.
 fn intersection(spaces: &[Matrix]) -> Matrix {
-    let wrenches: Vec<Matrix> = spaces.iter().map(|E| svd(E).left_null_space().transpose().to_owned()).collect();
+    let wrenches: Vec<Matrix> = spaces.iter().map(|E| svd(E).left_null_space().transpose()).collect();
     svd(&below(&wrenches, 6)).null_space()
 }
 

@@ -4,11 +4,11 @@
 #[path = "../../../../bench/src/navaro.rs"]
 mod navaro;
 
+use crate::common::eigenvalues;
 use crate::counting::allocations;
-use faer::Mat;
 use gough::linalg::arrow::{Arrow, ArrowError, ArrowPlan, ArrowSolver, Mode, ModeKind, Start, Want};
-use gough::linalg::dense::generalized_eigen;
 use gough::linalg::small::Dense;
+use nalgebra::DMatrix;
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
 
@@ -57,13 +57,13 @@ fn random(seed: u64, legs: &[usize], border: usize) -> Pair {
     (k, m)
 }
 
-fn mat(a: &Arrow<f64>) -> Mat<f64> {
+fn mat(a: &Arrow<f64>) -> DMatrix<f64> {
     let d = a.dense();
-    Mat::from_fn(d.rows, d.cols, |i, j| d.at(i, j))
+    DMatrix::from_fn(d.rows, d.cols, |i, j| d.at(i, j))
 }
 
 fn reference((k, m): &Pair) -> Vec<f64> {
-    generalized_eigen(&mat(k), &mat(m)).unwrap().0
+    eigenvalues(&mat(k), &mat(m))
 }
 
 fn plan((k, m): &Pair) -> ArrowPlan {
@@ -222,7 +222,7 @@ fn short_beams_leave_the_digits_that_their_stiffness_leaves() {
     // Four beams per segment: the largest eigenvalue is 6e6 times the lowest, so entries of K rounded to 1e-16 leave about 1e-9
     // of the lowest. The dense road on (K, M) has less (2e-6); on the reciprocal problem (M, K) it keeps them.
     let pair = navaro::navaro([0.05, 0.03, -std::f64::consts::FRAC_PI_3], 4);
-    let mut expected = generalized_eigen(&mat(&pair.1), &mat(&pair.0)).unwrap().0;
+    let mut expected = eigenvalues(&mat(&pair.1), &mat(&pair.0));
     expected.iter_mut().for_each(|mu| *mu = mu.recip());
     expected.reverse();
     let plan = plan(&pair);
@@ -381,11 +381,11 @@ fn remove_mass(pair: &mut Pair, coordinates: &[usize]) {
     }
 }
 
-/// Condensed by faer: eigenvalues of what has mass.
+/// Condensed by elimination: eigenvalues of what has mass.
 fn condensed(pair: &Pair, massless: &[usize]) -> Vec<f64> {
     let (k, m) = (mat(&pair.0), mat(&pair.1));
     let rest: Vec<usize> = (0..k.nrows()).filter(|i| !massless.contains(i)).collect();
-    let part = |a: &Mat<f64>, r: &[usize], c: &[usize]| Mat::from_fn(r.len(), c.len(), |i, j| a[(r[i], c[j])]);
+    let part = |a: &DMatrix<f64>, r: &[usize], c: &[usize]| DMatrix::from_fn(r.len(), c.len(), |i, j| a[(r[i], c[j])]);
     let k_mm = Dense {
         rows: massless.len(),
         cols: massless.len(),
@@ -397,9 +397,9 @@ fn condensed(pair: &Pair, massless: &[usize]) -> Vec<f64> {
         data: massless.iter().flat_map(|i| rest.iter().map(|j| k[(*i, *j)]).collect::<Vec<_>>()).collect(),
     };
     let x = k_mm.solve(&k_mr).unwrap();
-    let x = Mat::from_fn(x.rows, x.cols, |i, j| x.at(i, j));
+    let x = DMatrix::from_fn(x.rows, x.cols, |i, j| x.at(i, j));
     let k_c = part(&k, &rest, &rest) - part(&k, &rest, massless) * x;
-    generalized_eigen(&k_c, &part(&m, &rest, &rest)).unwrap().0
+    eigenvalues(&k_c, &part(&m, &rest, &rest))
 }
 
 #[test]

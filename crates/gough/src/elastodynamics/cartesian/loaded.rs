@@ -10,7 +10,7 @@ use super::plan::Limb;
 use crate::elastodynamics::beam::Block;
 use crate::elastodynamics::error::ElasticError;
 use crate::kinematics::{Positions, pose_bodies};
-use crate::linalg::dense::{Matrix, least_squares};
+use crate::linalg::dense::{Matrix, svd};
 use crate::linalg::small::Dense;
 use crate::model::Model;
 use crate::scalar::Dual;
@@ -56,7 +56,7 @@ fn carried(c: &Cartesian<'_>, load: Row<f64>) -> Result<Vec<Row<f64>>, ElasticEr
     let mut shares = if rigid.is_empty() {
         Vec::new()
     } else {
-        least_squares(&Matrix::from_fn(6, rigid.len(), |i, j| rigid[j][i]), &left)
+        svd(&Matrix::from_fn(6, rigid.len(), |i, j| rigid[j][i])).least_squares(&left)
     }
     .into_iter();
     let of_limb = |(limb, own): (&Limb, &LimbData<f64>)| {
@@ -85,7 +85,7 @@ fn efforts(rows: &[Row<f64>], force: &Row<f64>) -> Vec<f64> {
     if rows.is_empty() {
         return Vec::new();
     }
-    least_squares(&Matrix::from_fn(6, rows.len(), |i, j| rows[j][i]), force)
+    svd(&Matrix::from_fn(6, rows.len(), |i, j| rows[j][i])).least_squares(force)
 }
 
 /// The rows once more, at the platform origin, the platform displaced by a unit twist: derivatives in the dual parts.

@@ -4,7 +4,7 @@ use super::Quad;
 use super::condense::Pencil;
 use super::factor::{self, Factor};
 use super::plan::Component;
-use super::symmetric::Symmetric;
+use crate::linalg::symmetric::Symmetric;
 
 /// A column whose part outside the columns before it is smaller than this (squared, over itself) adds nothing.
 const DEPENDENT: f64 = 1e-13;

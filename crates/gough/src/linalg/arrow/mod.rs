@@ -37,17 +37,14 @@ mod factor;
 mod plan;
 mod reduce;
 mod solver;
-mod symmetric;
 
 pub use plan::ArrowPlan;
 pub use solver::{ArrowSolver, Start, Want};
 
+use super::Quad;
 use super::small::Dense;
 use crate::scalar::Real;
 use std::fmt;
-
-/// Four numbers in one register.
-type Quad = wide::f64x4;
 
 /// The blocks of one leg.
 #[derive(Clone, PartialEq, Debug)]

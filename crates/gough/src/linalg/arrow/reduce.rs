@@ -4,7 +4,7 @@ use super::Quad;
 use super::condense::Pencil;
 use super::factor::Factor;
 use super::plan::{Component, Pack};
-use super::symmetric::Symmetric;
+use crate::linalg::symmetric::Symmetric;
 
 /// Memory of the reduction.
 #[derive(Default)]

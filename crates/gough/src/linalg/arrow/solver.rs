@@ -5,8 +5,8 @@ use super::condense::{self, Pencil};
 use super::factor::{self, Factor};
 use super::plan::{ArrowPlan, Component};
 use super::reduce::Reduction;
-use super::symmetric::Symmetric;
 use super::{Arrow, ArrowError, Dense, Mode, ModeKind, Quad};
+use crate::linalg::symmetric::Symmetric;
 
 /// Pivots of M below this fraction of their diagonal are not positive.
 const MASS: f64 = 1e-13;

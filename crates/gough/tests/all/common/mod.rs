@@ -107,3 +107,12 @@ pub fn regular_posture(robot: &Robot, pose: &Pose<f64>, mode: &WorkingMode, typi
         smallest_margin(posture.positions(), typical) > 0.02 && distance_to_type_2(robot, posture.positions()) > 0.02;
     regular.then_some(posture)
 }
+
+/// Eigenvalues of `K x = λ M x`, ascending, by another program's factors than the library's.
+pub fn eigenvalues(k: &Matrix, m: &Matrix) -> Vec<f64> {
+    let l = m.clone().cholesky().unwrap().l();
+    let left = l.solve_lower_triangular(k).unwrap().transpose();
+    let mut list = l.solve_lower_triangular(&left).unwrap().symmetric_eigenvalues().as_slice().to_vec();
+    list.sort_by(f64::total_cmp);
+    list
+}
