@@ -8,7 +8,7 @@ use crate::output::Output;
 use crate::states::{left_out_text, pose_text};
 use clap::{Args, ValueEnum};
 use gough::elastodynamics::{DriveElasticity, DriveUse, RotorMotion};
-use gough::question::{FrequencyAnswer, FrequencySensitivity, ModeAnswer, PlaceMotion, ReducedAnswer, TiedSlider};
+use gough::question::{FrequencyAnswer, FrequencySensitivity, ModeAnswer, PlaceMotion, ReducedAnswer, SliderPlace};
 use gough::{Actuators, Robot};
 use std::fmt::Write as _;
 
@@ -119,17 +119,14 @@ fn text(robot: &Robot, found: &FrequencyAnswer) -> String {
     let (mode, drives, dof) = (&found.working_mode, found.actuators, found.dof);
     let _ = writeln!(out, "working mode {mode}, drives {drives}, {dof} degrees of freedom");
     drives_text(&mut out, &found.drives);
-    for TiedSlider { joint, beam, .. } in &found.sliders_tied_at_zero {
-        let _ = writeln!(
-            out,
-            "q{joint} slides on beam {beam}, which is taken as joined to it where the slider is at zero: wrong elsewhere"
-        );
+    for SliderPlace { joint, beam, along, length, .. } in &found.sliders {
+        let _ = writeln!(out, "q{joint} slides on beam {beam} and stands at {along:.6} of {length:.6} m");
     }
     if !found.massless.is_empty() {
         let _ = writeln!(out, "without mass, condensed: {}", found.massless.join(", "));
     }
     for (body, arm) in &found.arms {
-        let _ = writeln!(out, "beam {body} carries something {arm:.4} m off its axis, by a rigid arm");
+        let _ = writeln!(out, "beam {body} carries something {arm:.4} m beside it, by a rigid arm");
     }
     let lines: Vec<[String; 3]> = found.modes.iter().enumerate().map(|(k, m)| mode_line(m, k)).collect();
     let width = lines.iter().map(|l| l[1].chars().count()).max().unwrap_or(0).max(14);

@@ -198,3 +198,29 @@ fn the_robot_of_a_response_is_read_like_any_other() {
     assert!(status != 0 && (out + &err).contains("outside"), "a file outside the robot's folder: {err}");
     assert_eq!(of(&[&path, "--allow-outside"])["static_compliance"].as_f64().unwrap(), soft);
 }
+
+#[test]
+fn a_slider_on_a_beam_is_told_and_does_not_move_in_silence() {
+    let rail = format!("{}/../gough/tests/robots/rail.toml", env!("CARGO_MANIFEST_DIR"));
+    let found = json(&["frequencies", &rail, "--pose", "x=0.9", "--json"]);
+    let slider = &found["sliders"][0];
+    assert!(slider["joint"] == "1" && slider["beam"] == "rail" && slider["length"] == 1.0, "{slider}");
+    assert!((slider["along"].as_f64().unwrap() - 0.8).abs() < 1e-12);
+    let (out, ..) = run(&["frequencies", &rail, "--pose", "x=0.9"]);
+    assert!(out.contains("q1 slides on beam rail and stands at 0.800000 of 1.000000 m"), "{out}");
+    // 3 EI / a³ of a clamped beam, EI = 210e9 · 0.02⁴ / 12; the platform stands 0.1 m before the carriage, which turns with the rail.
+    let response = json(&["response", &rail, "--pose", "x=0.6", "--input", "fz", "--output-motion", "z", "--json"]);
+    let (EI, a, b): (f64, f64, f64) = (2800.0, 0.5, 0.1);
+    let wanted = (a.powi(3) / 3.0 + a * a * b + a * b * b) / EI;
+    let found = response["static_compliance"].as_f64().unwrap();
+    assert!((found / wanted - 1.0).abs() < 1e-6, "{found} {wanted}");
+    for question in [
+        &["simulate", rail.as_str(), "--time", "0.01", "--efforts", "q1=1"][..],
+        &["idm", &rail, "--pose", "x=0.7"],
+        &["frequencies", &rail, "--method", "cartesian"],
+    ] {
+        let (_, err, status) = run(question);
+        assert!(status != 0 && err.contains("q1 slides along the flexible beam `rail`"), "{question:?}: {err}");
+    }
+    assert_eq!(run(&["simulate", &rail, "--time", "0.01", "--efforts", "q1=1", "--rigid"]).2, 0);
+}

@@ -91,12 +91,21 @@ struct Closing<S> {
 }
 
 impl<S: Real> ElasticModel<S> {
-    /// Constants for a model; the plan is that of the same robot on `f64`.
+    /// Constants for a model; the plan is that of the same robot on `f64`, sliders on beams stand where it has them.
     pub fn new(model: &Model<S>, plan: &Arc<ElasticPlan>) -> Self {
+        Self::of(model, plan, ElasticNumbers::new(model, plan))
+    }
+
+    /// Constants for a model with sliders on beams where they are at a posture near that of the plan.
+    pub(super) fn at(model: &Model<S>, plan: &Arc<ElasticPlan>, pos: &Positions<S>) -> Self {
+        Self::of(model, plan, ElasticNumbers::at(model, plan, pos))
+    }
+
+    fn of(model: &Model<S>, plan: &Arc<ElasticPlan>, numbers: ElasticNumbers<S>) -> Self {
         let zeros = || Arrow::zeros(&plan.sizes.0, plan.sizes.1);
         let mut elastic = Self {
             plan: plan.clone(),
-            numbers: ElasticNumbers::new(model, plan),
+            numbers,
             columns: vec![Vec::new(); plan.frames.len()],
             K: zeros(),
             M: zeros(),

@@ -2,8 +2,8 @@
 
 use super::error::ElasticError;
 use super::plan::{
-    Actuators, Cluster, ElasticPlan, Element, FramePlan, Host, Link, LinkJoint, MOST_COORDINATES, Part, Place, Screw,
-    Station, Variable, modal,
+    Actuators, BeamSlider, Cluster, ElasticPlan, Element, FramePlan, Host, Link, LinkJoint, MOST_COORDINATES, Part,
+    Place, Screw, Station, Variable, modal,
 };
 use crate::description::{ClosureJoint, Drive, Flexible};
 use crate::kinematics::Positions;
@@ -23,13 +23,18 @@ pub(super) struct Builder<'m> {
     held: BTreeSet<CoordId>,
     actuators: Actuators,
     arms: Vec<(BodyId, f64)>,
+    sliders: Vec<BeamSlider>,
 }
 
 /// Attachments nearer to each other than this fraction of the beam share a node.
 const SAME_NODE: f64 = 1e-9;
 
 impl<'m> Builder<'m> {
-    pub(super) fn new(model: &'m Model<f64>, actuators: Actuators) -> Result<Self, ElasticError> {
+    pub(super) fn new(
+        model: &'m Model<f64>,
+        actuators: Actuators,
+        sliders: Vec<BeamSlider>,
+    ) -> Result<Self, ElasticError> {
         let none = model.topology().bodies.map(|_, _| Vec::new());
         let along = model.topology().bodies.map(|_, _| Vec::new());
         let held = held(model, actuators);
@@ -42,6 +47,7 @@ impl<'m> Builder<'m> {
             held,
             actuators,
             arms: Vec::new(),
+            sliders,
         };
         for body in model.topology().bodies.ids() {
             b.mesh(body)?;
@@ -76,7 +82,7 @@ impl<'m> Builder<'m> {
         let mut stations = vec![(0.0, Station::Start), (beam.length, Station::End)];
         let children = t.bodies.iter().filter(|(_, b)| b.parent == Node::Body(body));
         let mut attached: Vec<(Vec3<f64>, Station)> =
-            children.map(|(c, _)| (numbers.bodies[c].X_PF.p, Station::Joint(c))).collect();
+            children.map(|(c, _)| (self.hangs_at(c), self.station(c))).collect();
         // The tool point becomes a node too: what the platform weighs hangs there.
         for (c, closure) in t.closures.iter() {
             let sides = (0..2).filter(|k| closure.sides[*k] == Node::Body(body));
@@ -109,6 +115,22 @@ impl<'m> Builder<'m> {
         self.meshes[body].push(Station::End);
         self.along[body].push(beam.length);
         Ok(())
+    }
+
+    /// Where a body hangs on its parent: at its joint, or where it has slid to along a beam.
+    fn hangs_at(&self, body: BodyId) -> Vec3<f64> {
+        let numbers = self.model.numbers();
+        let slid = self.sliders.iter().find(|s| s.body == body);
+        let beam = slid.and_then(|s| numbers.beams[s.beam].as_ref().map(|beam| (s.along, beam)));
+        let joint = numbers.bodies[body].X_PF.p;
+        beam.map_or(joint, |(along, beam)| {
+            let across = beam.X_MN.apply_inv(joint);
+            beam.X_MN * Vec3::new(along, across.y, across.z)
+        })
+    }
+
+    fn station(&self, body: BodyId) -> Station {
+        self.sliders.iter().position(|s| s.body == body).map_or(Station::Joint(body), Station::Slider)
     }
 
     fn frame(&self, place: Place) -> usize {
@@ -146,11 +168,11 @@ impl<'m> Builder<'m> {
     }
 
     pub(super) fn link_bodies(&mut self) -> Result<(), ElasticError> {
-        let (t, numbers) = (self.model.topology(), self.model.numbers());
+        let t = self.model.topology();
         for (id, body) in t.bodies.iter() {
             let row = &self.model.description().bodies[body.row.0];
             let named = row.at_point.as_ref().filter(|_| body.row.1 == 0).map(|n| n.text.as_str());
-            let from = self.attachment(body.parent, numbers.bodies[id].X_PF.p, named)?;
+            let from = self.attachment(body.parent, self.hangs_at(id), named)?;
             let columns: Vec<(Variable, Screw)> = match (body.joint, body.coord) {
                 (JointKind::Fixed, _) => Vec::new(),
                 (_, Some(c)) => vec![(Variable::Joint(c), Screw::Joint(id, None))],
@@ -221,6 +243,7 @@ impl<'m> Builder<'m> {
             held: self.held.iter().copied().collect(),
             arms: self.arms.clone(),
             planar,
+            sliders: self.sliders.clone(),
         };
         number_slots(&mut plan);
         if planar {

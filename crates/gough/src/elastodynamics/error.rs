@@ -98,6 +98,13 @@ pub enum ElasticError {
         /// Its value.
         value: f64,
     },
+    /// A body slides along a beam, whose node would have to go with it.
+    SlidesOnBeam {
+        /// The joint.
+        joint: String,
+        /// The beam.
+        beam: String,
+    },
     /// Too many instants to record.
     TooManyInstants {
         /// The most there may be.
@@ -111,6 +118,12 @@ pub enum ElasticError {
 }
 
 impl ElasticError {
+    /// The refusal of a motion along a beam.
+    pub(crate) fn slides(model: &crate::model::Model<f64>, slider: &super::plan::BeamSlider) -> Self {
+        let name = |b| model.topology().bodies[b].name.clone();
+        ElasticError::SlidesOnBeam { joint: name(slider.body), beam: name(slider.beam) }
+    }
+
     /// The kind of refusal, one word.
     pub fn kind(&self) -> &'static str {
         match self {
@@ -135,6 +148,7 @@ impl ElasticError {
             ElasticError::NotDrivable => "not-drivable",
             ElasticError::NotAtRest => "not-at-rest",
             ElasticError::NotSimulated => "not-simulated",
+            ElasticError::SlidesOnBeam { .. } => "slides-on-beam",
             ElasticError::NotPositive { .. } | ElasticError::TooManyInstants { .. } => "usage",
             ElasticError::StepTooSmall { .. } => "step-too-small",
         }
@@ -232,6 +246,12 @@ impl fmt::Display for ElasticError {
             ElasticError::NotSimulated => f.write_str(
                 "this robot moves in ways that its joints and elastic coordinates do not tell, or its drives depend on each other; \
                  simulate it with --rigid",
+            ),
+            ElasticError::SlidesOnBeam { joint, beam } => write!(
+                f,
+                "q{joint} slides along the flexible beam `{beam}`: the full method of `frequencies` and `map`, and `response`, take it where \
+                 it stands; its motion along the beam, code and the Cartesian method do not; ask with --rigid, or leave `beam` of \
+                 `{beam}` out"
             ),
             ElasticError::NotPositive { what, value } => write!(f, "{what} is {value}; it must be positive and finite"),
             ElasticError::TooManyInstants { most } => {

@@ -68,9 +68,18 @@ pub struct ElasticNumbers<S: Real> {
 }
 
 impl<S: Real> ElasticNumbers<S> {
-    /// From the numbers of the model.
+    /// From the numbers of the model, sliders on beams where the plan has them.
     pub fn new(model: &Model<S>, plan: &ElasticPlan) -> Self {
-        let X_HF: Vec<Pose<S>> = plan.frames.iter().map(|f| frame_on_host(model, plan, f.place)).collect();
+        Self::with_sliders(model, plan, &plan.sliders.iter().map(|s| S::lit(s.along)).collect::<Vec<S>>())
+    }
+
+    /// From the numbers of the model, sliders on beams where they are at a posture near that of the plan.
+    pub fn at<P: Sight<S>>(model: &Model<S>, plan: &ElasticPlan, pos: &P) -> Self {
+        Self::with_sliders(model, plan, &plan.sliders.iter().map(|s| s.along_at(model, pos)).collect::<Vec<S>>())
+    }
+
+    fn with_sliders(model: &Model<S>, plan: &ElasticPlan, sliders: &[S]) -> Self {
+        let X_HF: Vec<Pose<S>> = plan.frames.iter().map(|f| frame_on_host(model, plan, f.place, sliders)).collect();
         let mut numbers = Self { X_RF: vec![Pose::identity(); X_HF.len()], X_HF, elements: Vec::new() };
         for (f, frame) in plan.frames.iter().enumerate().filter(|(_, frame)| frame.constant) {
             numbers.X_RF[f] = frame
@@ -284,12 +293,12 @@ pub(super) fn beam_data<S: Real>(model: &Model<S>, body: BodyId, l: S) -> BeamDa
     BeamData::new(beam, l, flags.0, flags.1)
 }
 
-fn frame_on_host<S: Real>(model: &Model<S>, plan: &ElasticPlan, place: Place) -> Pose<S> {
+fn frame_on_host<S: Real>(model: &Model<S>, plan: &ElasticPlan, place: Place, sliders: &[S]) -> Pose<S> {
     match place {
         Place::World | Place::Whole(_) => Pose::identity(),
         Place::Node(b, k) => {
             let Some(beam) = &model.numbers().beams[b] else { return Pose::identity() };
-            beam.X_MN * Pose::translation(vec3(along(model, plan, b, k), S::zero(), S::zero()))
+            beam.X_MN * Pose::translation(vec3(along(model, plan, b, k, sliders), S::zero(), S::zero()))
         }
         Place::Point(host, k) => {
             let p = modal(model, host).map_or([0.0; 3], |m| m.points[k].position);
@@ -299,16 +308,17 @@ fn frame_on_host<S: Real>(model: &Model<S>, plan: &ElasticPlan, place: Place) ->
 }
 
 /// How far a node is along its beam.
-pub(super) fn along<S: Real>(model: &Model<S>, plan: &ElasticPlan, body: BodyId, node: usize) -> S {
+fn along<S: Real>(model: &Model<S>, plan: &ElasticPlan, body: BodyId, node: usize, sliders: &[S]) -> S {
     let Some(beam) = &model.numbers().beams[body] else { return S::zero() };
     match plan.meshes[body][node] {
         Station::Start => S::zero(),
         Station::End => beam.length,
         Station::Joint(child) => beam.X_MN.apply_inv(model.numbers().bodies[child].X_PF.p).x,
+        Station::Slider(k) => sliders[k],
         Station::Side(c, k) => beam.X_MN.apply_inv(model.numbers().closures[c][k].p).x,
         Station::Lump(i) => beam.X_MN.apply_inv(beam.lumped[i].0).x,
         Station::Between(from, to, part) => {
-            let (a, b) = (along(model, plan, body, from), along(model, plan, body, to));
+            let (a, b) = (along(model, plan, body, from, sliders), along(model, plan, body, to, sliders));
             a + (b - a) * S::lit(part)
         }
     }

@@ -9,10 +9,11 @@
 
 use super::build::Builder;
 use super::error::ElasticError;
+use super::numbers::Sight;
 use crate::description::{Flexible, Modal};
 use crate::kinematics::Positions;
 use crate::linalg::small::PivotOrder;
-use crate::model::{BodyId, ClosureId, CoordId, Id, Model, Node, PerBody};
+use crate::model::{BodyId, ClosureId, CoordId, Id, JointKind, Model, Node, PerBody};
 
 /// What the drives do while the robot vibrates.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -91,6 +92,8 @@ pub enum Station {
     End,
     /// The joint of a body on the beam.
     Joint(BodyId),
+    /// A body that slides along the beam: place in [`ElasticPlan::sliders`].
+    Slider(usize),
     /// A side of a closure.
     Side(ClosureId, usize),
     /// A point mass.
@@ -264,6 +267,46 @@ impl Element {
     }
 }
 
+/// A body that slides along a beam: the node under it goes with it, so that a plan is that of one place of the slider.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct BeamSlider {
+    /// What slides.
+    pub body: BodyId,
+    /// The beam.
+    pub beam: BodyId,
+    /// How far along the beam it stands at the posture of the plan.
+    pub along: f64,
+}
+
+impl BeamSlider {
+    /// How far along its beam it stands at a posture.
+    pub fn along_at<S: crate::scalar::Real, P: Sight<S>>(&self, model: &Model<S>, pos: &P) -> S {
+        let Some(beam) = &model.numbers().beams[self.beam] else { return S::zero() };
+        let X = pos.seen(&pos.body(self.beam), &pos.body(self.body));
+        beam.X_MN.apply_inv(X.p).x
+    }
+
+    /// Refuses a robot on whose beams something slides.
+    pub(crate) fn refuse_any(model: &Model<f64>, pos: &Positions<f64>) -> Result<(), ElasticError> {
+        Self::list(model, pos).first().map_or(Ok(()), |slider| Err(ElasticError::slides(model, slider)))
+    }
+
+    /// Bodies that slide along beams, at a posture.
+    pub(super) fn list(model: &Model<f64>, pos: &Positions<f64>) -> Vec<Self> {
+        let slides = model.topology().bodies.iter().filter(|(_, b)| b.joint == JointKind::Prismatic);
+        slides
+            .filter_map(|(body, b)| {
+                let Node::Body(beam) = b.parent else { return None };
+                let axis = model.numbers().bodies[body].X_PF.R.column(2);
+                let x = model.numbers().beams[beam].as_ref()?.X_MN.R.column(0);
+                let mut slider = Self { body, beam, along: 0.0 };
+                slider.along = slider.along_at(model, pos);
+                (axis.cross(&x).norm() < 1e-9).then_some(slider)
+            })
+            .collect()
+    }
+}
+
 /// The plan.
 #[derive(Clone, PartialEq, Debug)]
 pub struct ElasticPlan {
@@ -287,6 +330,8 @@ pub struct ElasticPlan {
     pub arms: Vec<(BodyId, f64)>,
     /// Motions in the plane only.
     pub planar: bool,
+    /// Bodies that slide along beams, where they stand.
+    pub sliders: Vec<BeamSlider>,
 }
 
 impl ElasticPlan {
@@ -340,9 +385,9 @@ impl ElasticPlan {
         names
     }
 
-    /// Plan at a posture, which decides only which variables loops of rigid bodies eliminate.
+    /// Plan at a posture, which decides which variables loops of rigid bodies eliminate, and where sliders stand on beams.
     pub fn new(model: &Model<f64>, actuators: Actuators, pos: &Positions<f64>) -> Result<Self, ElasticError> {
-        let mut builder = Builder::new(model, actuators)?;
+        let mut builder = Builder::new(model, actuators, BeamSlider::list(model, pos))?;
         builder.link_bodies()?;
         builder.link_closures()?;
         builder.finish(pos)

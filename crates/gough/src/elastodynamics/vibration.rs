@@ -282,7 +282,8 @@ impl Vibration {
         }
         let own = self.bent.as_deref().map_or(&*self.model, BentRobot::model);
         assemble(own, &self.elastic, &self.pos, &mut self.data);
-        if self.data.pivots().any(|p| !(p.abs() > POOR_PIVOT)) {
+        let has_slid = self.plan().sliders.iter().any(|s| s.along_at(own, &self.pos) != s.along);
+        if has_slid || self.data.pivots().any(|p| !(p.abs() > POOR_PIVOT)) {
             let ideal = self.ideal.take();
             *self = Self::planned_at(&self.model, self.bent.clone(), &self.pos.clone(), &[], self.plan().actuators)?;
             self.ideal = ideal;
@@ -505,7 +506,7 @@ impl Vibration {
             model
         });
         let dual = bent.as_ref().unwrap_or(dual);
-        let elastic = ElasticModel::new(dual, self.elastic.plan());
+        let elastic = ElasticModel::at(dual, self.elastic.plan(), &pos);
         let mut data = elastic.data();
         assemble(dual, &elastic, &pos, &mut data);
         let mut slopes = Vec::new();

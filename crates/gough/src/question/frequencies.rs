@@ -8,7 +8,6 @@ use crate::elastodynamics::vibration::summed;
 use crate::elastodynamics::{Actuators, DriveUse, Frequency, Sensitivity, Shares, Vibration, drive_uses};
 use crate::kinematics::{Posture, WorkingMode, inverse};
 use crate::linalg::arrow::ModeKind;
-use crate::model::{JointKind, Model, Node};
 use crate::spatial::Pose;
 use serde::Serialize;
 
@@ -48,8 +47,8 @@ pub struct FrequencyAnswer {
     pub massless: Vec<String>,
     /// How every drive was taken.
     pub drives: Vec<DriveUse>,
-    /// Sliders on flexible beams: the node of the beam does not move with the slider.
-    pub sliders_tied_at_zero: Vec<TiedSlider>,
+    /// Sliders on flexible beams, where they stand: the node of the beam is there.
+    pub sliders: Vec<SliderPlace>,
     /// Beams that carry something off their axis by a rigid arm, and how long it is, m.
     #[serde(skip)]
     pub arms: Vec<(String, f64)>,
@@ -112,13 +111,17 @@ pub struct EnergyShare {
 }
 
 /// A slider on a flexible beam.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Debug, Serialize)]
 #[non_exhaustive]
-pub struct TiedSlider {
-    /// The joint, which counts as joined to the beam where it is at zero.
+pub struct SliderPlace {
+    /// The joint.
     pub joint: String,
     /// The beam.
     pub beam: String,
+    /// How far along the beam it stands, m; before the start or beyond the end a rigid arm carries it.
+    pub along: f64,
+    /// Length of the beam, m.
+    pub length: f64,
 }
 
 /// How frequencies depend on a parameter of the file, the pose staying the same.
@@ -237,7 +240,7 @@ impl Frequencies<'_> {
             actuators: self.actuators.word(),
             dof: v.plan().coordinates() - massless.len(),
             drives: drive_uses(v.elastic_model(), v.plan()),
-            sliders_tied_at_zero: tied_sliders(model),
+            sliders: slider_places(&v),
             arms: v.plan().arms.iter().map(|(b, d)| (t.bodies[*b].name.clone(), *d)).collect(),
             massless,
             modes,
@@ -290,16 +293,16 @@ fn shape(v: &mut Vibration, mode: usize) -> Vec<PlaceMotion> {
 }
 
 /// Sliders on flexible beams.
-fn tied_sliders(model: &Model<f64>) -> Vec<TiedSlider> {
-    let t = model.topology();
-    let slides = t.bodies.iter().filter(|(_, b)| b.joint == JointKind::Prismatic);
-    let on_beam = slides.filter_map(|(_, body)| match body.parent {
-        Node::Body(p) if model.numbers().beams[p].is_some() => {
-            Some(TiedSlider { joint: body.name.clone(), beam: t.bodies[p].name.clone() })
-        }
-        _ => None,
+fn slider_places(v: &Vibration) -> Vec<SliderPlace> {
+    let model = v.elastic_model();
+    let name = |b| model.topology().bodies[b].name.clone();
+    let told = v.plan().sliders.iter().map(|s| SliderPlace {
+        joint: name(s.body),
+        beam: name(s.beam),
+        along: s.along,
+        length: model.numbers().beams[s.beam].as_ref().map_or(0.0, |b| b.length),
     });
-    on_beam.collect()
+    told.collect()
 }
 
 /// How these frequencies depend on parameters, largest effect first.

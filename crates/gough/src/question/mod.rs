@@ -25,7 +25,8 @@ pub use cartesian::{CartesianAnswer, CartesianFrequencies, MethodComparison, Met
 pub use ddm::{AccelerationDerivatives, Accelerations, ActiveModel, Ddm, PlatformModel};
 pub use error::{Error, ErrorKind};
 pub use frequencies::{
-    EnergyShare, Frequencies, FrequencyAnswer, FrequencySensitivity, ModeAnswer, PlaceMotion, ReducedAnswer, TiedSlider,
+    EnergyShare, Frequencies, FrequencyAnswer, FrequencySensitivity, ModeAnswer, PlaceMotion, ReducedAnswer,
+    SliderPlace,
 };
 pub use geometry::{Assembly, AssemblyModes, KinematicMatrices, Kinematics, WorkingModes};
 pub use identify::IdentificationAnswer;

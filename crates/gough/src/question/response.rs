@@ -100,7 +100,8 @@ impl Response<'_> {
             return Err(Error::Question(format!("a frequency is {f} Hz; they must be positive and finite")));
         }
         let (robot, model) = (self.robot, self.robot.model());
-        let near = inverse(model, robot.home().pose(), self.mode.as_ref().unwrap_or(robot.mode()))?;
+        let mode = self.mode.as_ref().unwrap_or(robot.mode());
+        let near = inverse(model, &self.pose, mode).or_else(|_| inverse(model, robot.home().pose(), mode))?;
         let mut flexible = Flexible::new(model, &near)?;
         let case = FlexibleCase {
             motion: CaseMotion::Platform { pose: self.pose, twist: Vec::new(), acceleration: Vec::new() },

@@ -184,6 +184,11 @@ impl<'a, 'm> FlexiblePlant<'a, 'm> {
         {
             return Err(ElasticError::NotSimulated);
         }
+        let is_held =
+            |body| matches!(law, FlexibleLaw::Held) && t.bodies[body].coord.is_some_and(|c| t.active.contains(&c));
+        if let Some(slider) = flexible.flexible().sliders().iter().find(|s| !is_held(s.body)) {
+            return Err(ElasticError::slides(flexible.model(), slider));
+        }
         let limit = |c: &crate::model::CoordId| {
             let row = &flexible.model().description().bodies[t.bodies[t.coords[*c].body].row.0];
             row.drive.as_ref().and_then(|d| d.effort.as_ref()).map(|f| f.value).filter(|_| options.saturate)

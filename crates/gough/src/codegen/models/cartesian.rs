@@ -5,6 +5,7 @@ use super::{Group, Inputs, Outputs, Subject};
 use crate::codegen::CodegenError;
 use crate::elastodynamics::Actuators;
 use crate::elastodynamics::cartesian::{CartesianModel, CartesianPlan, Choices, assemble_cartesian};
+use crate::elastodynamics::plan::BeamSlider;
 use crate::kinematics::{Positions, pose_bodies};
 use crate::linalg::small::Dense;
 use crate::model::Model;
@@ -22,6 +23,7 @@ impl PlatformMatrices {
     /// Plan at the first of some postures; what is zero at all of them is left out.
     pub fn new(model: &Model<f64>, actuators: Actuators, postures: &[Positions<f64>]) -> Result<Self, CodegenError> {
         let choices = Choices { actuators, ..Choices::of(model) };
+        BeamSlider::refuse_any(model, &postures[0]).map_err(CodegenError::Elastic)?;
         let plan = Arc::new(CartesianPlan::new(model, choices, &postures[0]));
         if plan.rigid.rows.len() == 6 {
             return Err(CodegenError::NothingFlexible);

@@ -5,6 +5,7 @@ use super::{Group, Inputs, Outputs, Subject};
 use crate::Robot;
 use crate::codegen::sight::{Alike, FromBodies};
 use crate::codegen::{CodegenError, Coordinates};
+use crate::elastodynamics::plan::BeamSlider;
 use crate::elastodynamics::relative::{RelativePlan, relative_matrices};
 use crate::elastodynamics::{Actuators, ElasticError, ElasticModel, ElasticPlan, Sight, assemble};
 use crate::kinematics::Positions;
@@ -45,6 +46,7 @@ impl Matrices {
         alike: Alike,
     ) -> Result<Self, CodegenError> {
         let model = robot.model();
+        BeamSlider::refuse_any(model, &postures[0]).map_err(refused)?;
         let (plan, names) = match coordinates {
             Coordinates::Nodal => {
                 let plan = ElasticPlan::new(model, actuators, &postures[0]).map_err(refused)?;

@@ -5,6 +5,7 @@ use super::numbers::{CartesianModel, Gives, PartNumbers, pair};
 use super::plan::{CartesianPlan, Choices, Limb, PartKind};
 use crate::elastodynamics::beam::Block;
 use crate::elastodynamics::error::ElasticError;
+use crate::elastodynamics::plan::BeamSlider;
 use crate::elastodynamics::vibration::SAME_FREQUENCY;
 use crate::kinematics::{Positions, Posture, WorkingMode, inverse_in, pose_bodies};
 use crate::linalg::dense::{Matrix, generalized_eigen};
@@ -66,6 +67,7 @@ impl<'m> Cartesian<'m> {
     }
 
     fn planned_at(model: &'m Model<f64>, pos: &Positions<f64>, choices: Choices) -> Result<Self, ElasticError> {
+        BeamSlider::refuse_any(model, pos)?;
         let plan = Arc::new(CartesianPlan::new(model, choices, pos));
         if plan.rigid.rows.len() == 6 {
             return Err(ElasticError::NothingMoves);

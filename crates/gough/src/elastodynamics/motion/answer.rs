@@ -84,6 +84,9 @@ pub enum Wanted {
     Platform([f64; 6]),
 }
 
+/// A slider has not left its place on a beam that is this many times as long.
+const SAME_PLACE: f64 = 1e-6;
+
 impl Flexible<'_> {
     /// A closed state from what is given. Passive joints, and the platform or the active joints, are solved near a posture of the rigid
     /// robot; elastic coordinates are kept unless the loops cannot be closed with them.
@@ -146,7 +149,24 @@ impl Flexible<'_> {
             state.rates = rates;
             self.correct_rates(&mut state, &all)?;
         }
+        self.stands_on_beams(&state)?;
         Ok(state)
+    }
+
+    /// Sliders on beams stand still, where the plan has them.
+    fn stands_on_beams(&self, state: &FlexibleState) -> Result<(), ElasticError> {
+        for slider in self.flexible.sliders() {
+            let numbers = self.model.numbers();
+            let Some(beam) = &numbers.beams[slider.beam] else { continue };
+            let coord = self.model.topology().bodies[slider.body].coord;
+            let Some(slot) = self.flexible.joints(coord.as_slice()).first().copied() else { continue };
+            let X = numbers.bodies[slider.body].X_PF.slid(state.at.q[slot]);
+            let shift = beam.X_MN.apply_inv(X.p).x - slider.along;
+            if shift.abs() > SAME_PLACE * beam.length || state.rates[slot] != 0.0 {
+                return Err(ElasticError::slides(self.model, slider));
+            }
+        }
+        Ok(())
     }
 
     /// Add the shortest change of the rates of these coordinates that keeps the loops closed.

@@ -5,7 +5,9 @@ use crate::description::{ClosureJoint, Flexible};
 use crate::elastodynamics::drives::DriveElasticity;
 use crate::elastodynamics::error::ElasticError;
 use crate::elastodynamics::numbers::{ElasticNumbers, ElementNumbers, beam_data, mode_twist};
-use crate::elastodynamics::plan::{Actuators, ElasticPlan, Element, Host, LinkJoint, Place, Screw, Variable};
+use crate::elastodynamics::plan::{
+    Actuators, BeamSlider, ElasticPlan, Element, Host, LinkJoint, Place, Screw, Variable,
+};
 use crate::kinematics::Positions;
 use crate::model::{BodyId, CoordId, JointKind, Model, PerBody};
 use crate::scalar::Real;
@@ -95,6 +97,7 @@ pub struct FlexibleModel<S: Real> {
     pub(super) origins: PerBody<(Option<usize>, Pose<S>)>,
     pub(super) gravity: Vec3<S>,
     pub(super) arms: Vec<(BodyId, f64)>,
+    sliders: Vec<BeamSlider>,
     planar: bool,
 }
 
@@ -116,6 +119,7 @@ impl<S: Real> FlexibleModel<S> {
             origins: model.topology().bodies.map(|_, _| (None, Pose::identity())),
             gravity: model.numbers().gravity,
             arms: plan.arms.clone(),
+            sliders: plan.sliders.clone(),
             planar: plan.planar,
         };
         // Frames of the plan by number of a step.
@@ -424,6 +428,11 @@ impl FlexibleModel<f64> {
     /// Motions in the plane only.
     pub fn is_planar(&self) -> bool {
         self.planar
+    }
+
+    /// Bodies that slide along beams, where they stand: they may not move from there.
+    pub fn sliders(&self) -> &[BeamSlider] {
+        &self.sliders
     }
 
     /// Beams that carry something off their axis, by a rigid arm.

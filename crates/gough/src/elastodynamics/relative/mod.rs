@@ -416,7 +416,7 @@ struct Solver<'a, S: Real, P: Sight<S>> {
 
 impl<'a, S: Real, P: Sight<S>> Solver<'a, S, P> {
     fn new(model: &'a Model<S>, plan: &'a RelativePlan, pos: &'a P) -> Self {
-        let numbers = ElasticNumbers::new(model, &plan.nodal);
+        let numbers = ElasticNumbers::at(model, &plan.nodal, pos);
         let mut solver = Self { model, plan, pos, numbers, motions: Vec::new() };
         solver.motions = plan.carriers.iter().map(|c| solver.motion(c)).collect();
         solver
