@@ -119,6 +119,11 @@ impl ArrowSolver {
         }
     }
 
+    /// Whether the matrices have the plan's shape and zeros, finite numbers and a positive mass; what is wrong otherwise.
+    pub fn check(&mut self, plan: &ArrowPlan, k: &Arrow<f64>, m: &Arrow<f64>) -> Result<(), ArrowError> {
+        self.load(plan, k, m)
+    }
+
     /// All modes, ascending.
     pub fn all(&mut self, plan: &ArrowPlan, k: &Arrow<f64>, m: &Arrow<f64>, want: Want) -> Result<&[Mode], ArrowError> {
         self.load(plan, k, m)?;
