@@ -1,13 +1,11 @@
 //! Degrees of freedom by rank, and the claim of the file about its platform.
 
 use crate::description::{ClosureJoint, Coordinate, Coordinates, Description, Diagnostic, Fault, Span};
-use crate::kinematics::Positions;
 use crate::kinematics::newton::{self, Unknowns};
-use crate::kinematics::platform::coordinates;
+use crate::kinematics::{PoseChart, Positions};
 use crate::linalg::dense::{Matrix, Svd, svd};
 use crate::linalg::small::Dense;
 use crate::model::{Model, Root};
-use crate::spatial::orientation::wrap;
 
 /// What the closures leave of a robot, counted by rank at a closed posture.
 #[derive(Clone, PartialEq, Debug)]
@@ -94,28 +92,34 @@ fn platform_motions(f: &Svd, coords: usize) -> Matrix {
 }
 
 /// Coordinates of the platform that the file does not list and that never change: they keep their home values at every
-/// posture around a closed one, and then, closures being analytic, along the whole branch.
+/// posture around a closed one, and then, closures being analytic, along the whole branch. Angles are looked at together,
+/// most of them first: near a pitch of a quarter turn an orientation tells roll and yaw badly, and both jump there.
 pub(super) fn constant_coordinates(model: &Model<f64>, postures: &[Positions<f64>]) -> Vec<Coordinate> {
     let platform = &model.topology().platform;
     // A parallelogram that is crossed turns the platform, and is a mode.
-    if model.topology().plan.inverse.iter().any(|b| b.roots.contains(&Root::Loop)) {
+    let crossed = model.topology().plan.inverse.iter().any(|b| b.roots.contains(&Root::Loop));
+    if crossed || postures.len() < 3 || platform.dependent.is_empty() {
         return Vec::new();
     }
-    let home = coordinates(model, &model.numbers().home_pose);
-    let stays = |c: &&Coordinate| {
-        let off = |pos: &Positions<f64>| coordinates(model, &pos.X_WE)[c.index()] - home[c.index()];
-        let near = |pos: &Positions<f64>| {
-            if c.is_angle() { wrap(off(pos)).abs() < 1e-9 } else { off(pos).abs() < 1e-9 * model.size() }
-        };
-        // The twist has that component nowhere either: an angle about a turned axis is more than one component.
-        let still = |pos: &Positions<f64>| {
-            let (a, unknowns) = full_jacobian(model, pos);
-            let motions = platform_motions(&svd(&a), unknowns.coords.len());
-            (0..motions.ncols()).all(|j| motions[(c.index(), j)].abs() < 1e-6)
-        };
-        postures.len() > 2 && postures.iter().all(near) && postures.iter().all(still)
+    let motions = |pos: &Positions<f64>| {
+        let (a, unknowns) = full_jacobian(model, pos);
+        platform_motions(&svd(&a), unknowns.coords.len())
     };
-    platform.dependent.iter().filter(stays).copied().collect()
+    let motions: Vec<Matrix> = postures.iter().map(motions).collect();
+    // The twist has that component nowhere: an angle about a turned axis is more than one component.
+    let still = |c: &Coordinate| motions.iter().all(|m| (0..m.ncols()).all(|j| m[(c.index(), j)].abs() < 1e-6));
+    let (angles, lengths): (Vec<Coordinate>, Vec<Coordinate>) =
+        platform.dependent.iter().copied().filter(still).partition(|c| c.is_angle());
+    let home = model.numbers().home_pose.p;
+    let off = |c: &Coordinate, pos: &Positions<f64>| (pos.X_WE.p[c.index()] - home[c.index()]).abs();
+    let stays = |c: &Coordinate| postures.iter().all(|pos| off(c, pos) < 1e-9 * model.size());
+    let held = |set: &Vec<Coordinate>| postures.iter().all(|pos| PoseChart::holding(model, set).has(&pos.X_WE.R));
+    let mut sets: Vec<Vec<Coordinate>> = (0..1_usize << angles.len())
+        .map(|bits| angles.iter().enumerate().filter(|(k, _)| bits >> k & 1 == 1).map(|(_, c)| *c).collect())
+        .collect();
+    sets.sort_by_key(|set| std::cmp::Reverse(set.len()));
+    let constant = sets.into_iter().filter(|set| !set.is_empty()).find(held).unwrap_or_default();
+    lengths.into_iter().filter(stays).chain(constant).collect()
 }
 
 /// The platform must move as the file claims, no more and no less.

@@ -23,15 +23,28 @@ pub struct PoseChart {
 impl PoseChart {
     /// The chart of a robot: angles that are listed or that follow are free.
     pub fn of(model: &Model<f64>) -> Self {
+        Self::holding(model, &[])
+    }
+
+    /// The chart of a robot some of whose angles that follow are held at home. Angles of home are those of the file and not of
+    /// its orientation, which at a pitch of a quarter turn has many.
+    pub(crate) fn holding(model: &Model<f64>, held: &[Coordinate]) -> Self {
         let platform = &model.topology().platform;
-        let changes = |c: Coordinate| platform.independent.contains(&c) || platform.dependent.contains(&c);
-        let free = [Coordinate::Rx, Coordinate::Ry, Coordinate::Rz].map(changes);
-        let plain = platform.coordinates == Coordinates::Spatial;
-        let R = &model.numbers().home_pose.R;
-        let turned = |rpy: &[f64; 3]| -> f64 { (0..3).filter(|k| !free[*k]).map(|k| rpy[k].abs()).sum() };
-        let [a, b] = both(R);
-        let home = if plain || turned(&a) <= turned(&b) + 1e-9 { a } else { b };
-        Self { free, home, plain }
+        let follows = |c: &Coordinate| platform.dependent.contains(c) && !held.contains(c);
+        let changes = |c: Coordinate| platform.independent.contains(&c) || follows(&c);
+        let [_, _, _, roll, pitch, yaw] = model.numbers().home;
+        Self {
+            free: [Coordinate::Rx, Coordinate::Ry, Coordinate::Rz].map(changes),
+            home: [roll, pitch, yaw],
+            plain: platform.coordinates == Coordinates::Spatial,
+        }
+    }
+
+    /// Whether an orientation is one of this chart: angles that are not free stand as at home.
+    pub(crate) fn has(&self, R: &Rotation<f64>) -> bool {
+        let found = if self.free == [false; 3] { self.home } else { self.angles(R) };
+        let held = (0..3).filter(|k| !self.free[*k]).all(|k| wrap(found[k] - self.home[k]).abs() < 1e-9);
+        held && (from_rpy(found[0], found[1], found[2]).0 - R.0).amax() < 1e-9
     }
 
     /// All six coordinates of a pose.
@@ -158,6 +171,9 @@ mod tests {
                 let found = chart.angles(&R);
                 let back = from_rpy(found[0], found[1], found[2]);
                 assert!((back.0 - R.0).amax() < 1e-12, "{free:?} {rpy:?} {found:?}");
+                assert!(chart.has(&R), "{free:?} {rpy:?}");
+                let other = from_rpy(rpy[0] + 0.01, rpy[1] - 0.02, rpy[2] + 0.03);
+                assert_eq!(chart.has(&other), free == [true; 3], "{free:?} {rpy:?}");
                 let few = free.iter().filter(|f| **f).count() < 3 && free != [true, false, true];
                 let kept = (0..3).all(|i| wrap(found[i] - rpy[i]).abs() < 1e-9);
                 assert!(!few || kept, "{free:?} {rpy:?} {found:?}");

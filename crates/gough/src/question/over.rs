@@ -447,7 +447,7 @@ impl LociQuestion<'_> {
             axes: region.spans().iter().map(axis).collect(),
             accuracy: found.accuracy,
             curves: found.curves,
-            reachable_area: found.areas.iter().sum(),
+            reachable_area: found.areas.iter().fold(0.0, |sum, area| sum + area),
             aspects: found.areas.into_iter().map(|area| Aspect { area }).collect(),
             complete: found.left == 0,
             left: found.left,

@@ -98,6 +98,27 @@ fn the_same_excavator_in_two_planes() {
     assert!((found.efforts[2] + 971.970_836).abs() < 1e-3, "{:?}", found.efforts);
 }
 
+/// A frame that is turned in its platform makes no other robot, also where its pitch passes a quarter turn.
+#[test]
+fn a_pitch_passes_a_quarter_turn() {
+    let plain = test_robot("xz");
+    let file = text("xz");
+    let file = file.replace("pitch = \"5 deg\"", "roll = \"-90 deg\", pitch = \"-89 deg\"");
+    let turned = file.replace("mass = 2\n", "mass = 2\nframe = { rpy = [\"-90 deg\", \"-94 deg\", 0] }\n");
+    let turned = compile("turned", &turned);
+    assert!(turned.model().topology().platform.dependent.is_empty());
+    let (t, td) = ([0.2, -0.1, 0.7], [1.0, 0.5, -2.0]);
+    for k in -5..6 {
+        let by = [(X, 0.01), (Z, -0.005), (Ry, f64::from(k).to_radians())];
+        let efforts = |robot: &Robot| {
+            let posture = moved(robot, &by).unwrap_or_else(|e| panic!("{by:?}: {e}"));
+            inverse_dynamics(robot.model(), &posture, &t, &td).unwrap().efforts
+        };
+        let (a, b) = (efforts(&plain), efforts(&turned));
+        assert!(a.iter().zip(&b).all(|(a, b)| (a - b).abs() < 1e-9 * (1.0 + a.abs())), "{by:?}: {a:?} {b:?}");
+    }
+}
+
 /// Every mode at a pose leads back to its posture, named or by example, and postures differ.
 #[test]
 fn modes_lead_to_their_postures() {

@@ -673,8 +673,9 @@ impl Writer<'_> {
         let at = Frame { R: product(self.style.world.R, body.R), p: self.place(joint.point) };
         let [a, b] = joint.axes.map(|a| apply(transposed(at.R), self.axis(a)));
         let (q, s) = (joint.home, self.style.scale);
-        // The bar of a parallelogram leads from its hinge to the body.
-        let bar = times(0.3 * self.sketch.size * s, square(a));
+        // The bar of a parallelogram leads from its hinge to the body; of the many across the axis it is one that the style
+        // cannot change by rounding.
+        let bar = times(0.3 * self.sketch.size * s, square(apply(transposed(body.R), joint.axes[0])));
         let motion = match joint.kind {
             Kind::R => Frame { R: turn(a, q[0]), p: [0.0; 3] },
             Kind::P => Frame { R: ONE, p: times(q[0] * s, a) },
