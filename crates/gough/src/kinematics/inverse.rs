@@ -204,19 +204,12 @@ pub fn working_modes_given(
     if found.is_empty() { Err(reason.unwrap_or(SolveError::NotFollowing)) } else { Ok(found) }
 }
 
-/// The postures at a pose whose joints are near the ones wanted, for lists that are too long to be had in full.
+/// The postures at a pose whose joints are nearest to the ones wanted, leg by leg, for lists that are too long to be had in full.
 pub(crate) fn modes_near(model: &Model<f64>, pose: &Pose<f64>, wanted: &[(CoordId, f64)]) -> Vec<Posture> {
-    let fits = |c: CoordId, at: &Positions<f64>| {
-        let off = |q: f64| {
-            let d = joint_value(model, at, c) - q;
-            if model.topology().coords[c].slides { d / model.size() } else { wrap(d) }
-        };
-        wanted.iter().find(|(w, _)| *w == c).is_none_or(|(_, q)| off(*q).abs() < 0.05)
-    };
     let given: Vec<_> = wanted.iter().copied().filter(|(c, _)| model.topology().plan.given.contains(c)).collect();
     let mut pos = with_given(model, &given);
     pos.X_WE = *pose;
-    let mut standing = Standing::new(model, &fits);
+    let mut standing = Standing::near(model, wanted);
     standing.stand(&pos);
     standing.found
 }

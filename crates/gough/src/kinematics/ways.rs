@@ -11,6 +11,7 @@ use crate::linalg::dense::{Matrix, svd};
 use crate::linalg::small::{Dense, PivotOrder};
 use crate::model::{BlockPlan, Branch, CoordId, LegId, Model, PerLeg};
 use crate::spatial::Vec3;
+use crate::spatial::orientation::wrap;
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 
@@ -32,6 +33,8 @@ pub(super) struct Standing<'a> {
     model: &'a Model<f64>,
     /// Whether a joint may be there.
     fits: &'a dyn Fn(CoordId, &Positions<f64>) -> bool,
+    /// Where joints are wanted: of the ways of a leg those nearest to them are taken. Every way where nothing is wanted.
+    wanted: &'a [(CoordId, f64)],
     pub(super) found: Vec<Posture>,
     /// Why a leg does not reach.
     pub(super) reason: Option<SolveError>,
@@ -39,7 +42,12 @@ pub(super) struct Standing<'a> {
 
 impl<'a> Standing<'a> {
     pub(super) fn new(model: &'a Model<f64>, fits: &'a dyn Fn(CoordId, &Positions<f64>) -> bool) -> Self {
-        Self { model, fits, found: Vec::new(), reason: None }
+        Self { model, fits, wanted: &[], found: Vec::new(), reason: None }
+    }
+
+    /// Of the ways of each leg those nearest to joints that are wanted.
+    pub(super) fn near(model: &'a Model<f64>, wanted: &'a [(CoordId, f64)]) -> Self {
+        Self { wanted, ..Self::new(model, &|_, _| true) }
     }
 
     /// Add the postures at the pose in `start`, whose given joints count.
@@ -106,11 +114,27 @@ impl<'a> Standing<'a> {
         };
         self.reason = self.reason.take().or(reason);
         let mut at = pos.clone();
-        let mut fits = |way: &Way| {
+        let mut ways: Vec<(f64, Way)> = Vec::new();
+        for way in found {
             at.joints.slice_mut(coords).copy_from_slice(&way.joints);
-            coords.iter().all(|c| (self.fits)(c, &at))
+            if coords.iter().all(|c| (self.fits)(c, &at)) {
+                ways.push((self.off(leg, &at), way));
+            }
+        }
+        let least = ways.iter().map(|(off, _)| *off).fold(f64::INFINITY, f64::min);
+        ways.into_iter().filter(|(off, _)| *off <= least + 1e-9).map(|(_, way)| way).collect()
+    }
+
+    /// How far a leg is from the joints that are wanted, in squares of angles and sizes. Idle joints, which stand still, do
+    /// not count.
+    fn off(&self, leg: LegId, at: &Positions<f64>) -> f64 {
+        let (model, topology) = (self.model, self.model.topology());
+        let own = self.wanted.iter().filter(|(c, _)| topology.coords[*c].leg == leg && !topology.is_held(*c));
+        let off = |(c, q): &(CoordId, f64)| {
+            let d = joint_value(model, at, *c) - q;
+            if topology.coords[*c].slides { d / model.size() } else { wrap(d) }
         };
-        found.into_iter().filter(|way| fits(way)).collect()
+        own.map(|wanted| off(wanted).powi(2)).sum()
     }
 }
 
