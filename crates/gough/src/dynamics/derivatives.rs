@@ -171,7 +171,6 @@ pub fn inverse_derivatives(
         let mut drives = Drives::new(model);
         drives.project(from, &Freedoms::of(model, motion));
         drives.solve(&order);
-        drives.add_unfelt(from);
         drives.efforts
     };
     let (n, rows) = (t_r.len(), model.topology().active.len());

@@ -1,9 +1,11 @@
-//! What the drives must give: `J⁻ᵀ τ = h` on the platform's independent components, (8.145)-(8.148), in any scalar.
+//! What the drives must give: `J⁻ᵀ τ = h` on the platform's independent components, (8.145)-(8.148), in any scalar. A drive
+//! that the platform does not feel (kinematic redundancy) adds the freedom of its own joint: a component and an equation more.
 
 use super::reduction::Efforts;
 use crate::description::Coordinate;
 use crate::kinematics::motion::{Motion, move_bodies};
 use crate::kinematics::{Kind, Positions, SINGULAR, SolveError};
+use crate::linalg::RANK_TOLERANCE;
 use crate::linalg::dense::{Matrix, svd};
 use crate::linalg::small::{Dense, PivotOrder, lu, lu_solve};
 use crate::model::{Id, Model};
@@ -64,9 +66,11 @@ pub struct Drives<S: Real> {
     pub efforts: Vec<S>,
     /// Active coordinates that the platform feels.
     pub felt: Vec<usize>,
+    /// Active coordinates that it does not feel: each is a freedom of its own.
+    open: Vec<usize>,
     /// What makes the platform's independent components comparable.
     scales: Vec<f64>,
-    /// Rows of J⁻¹ on those components, one per drive that is felt.
+    /// Rows of J⁻¹, one per drive: on the components of the platform, then on the open joints.
     rows: Vec<S>,
     h: Vec<S>,
     matrix: Vec<S>,
@@ -83,34 +87,55 @@ impl<S: Real> Drives<S> {
             let local = topology.legs[coord.leg].coords.local(topology.active[*k]);
             local.is_some_and(|c| plan.as_slice().get(coord.leg.index()).is_none_or(|p| p.place[c].is_some()))
         };
-        let felt: Vec<usize> = (0..topology.active.len()).filter(is_felt).collect();
+        let drives = topology.active.len();
+        let (felt, open): (Vec<usize>, Vec<usize>) = (0..drives).partition(is_felt);
         let scale = |angle: bool| if angle { model.length().recip() } else { 1.0 };
         let scales: Vec<_> = topology.platform.independent.iter().map(|c| scale(c.is_angle())).collect();
-        let n = scales.len();
+        let n = scales.len() + open.len();
         let zeros = |n: usize| vec![S::zero(); n];
         Self {
-            efforts: zeros(topology.active.len()),
-            rows: zeros(n * felt.len()),
+            efforts: zeros(drives),
+            rows: zeros(n * drives),
             h: zeros(n),
             matrix: zeros(n * n),
             solution: zeros(n),
             scales,
             felt,
+            open,
         }
     }
 
-    /// What the wrenches in `from` do on the platform's freedoms, (8.65), lengths scaled.
+    /// Freedoms: those of the platform, and open joints.
+    fn freedoms(&self) -> usize {
+        self.h.len()
+    }
+
+    /// The order to begin with: drives as the file has them, open joints last.
+    pub fn first_order(&self) -> PivotOrder {
+        let felt = self.felt.iter().take(self.scales.len());
+        let rows = felt.chain(&self.open).copied().collect();
+        PivotOrder { rows, ..PivotOrder::natural(self.freedoms()) }
+    }
+
+    /// What the wrenches in `from` do on the platform's freedoms, (8.65), lengths scaled, and efforts on the open joints.
     pub fn project(&mut self, from: &Efforts<S>, freedoms: &Freedoms<'_, S>) {
-        let n = self.scales.len();
+        let (n, all) = (self.scales.len(), self.freedoms());
         let h = from.h.to_array();
         for (k, scale) in self.scales.iter().enumerate() {
             self.h[k] = freedoms.down(&h, k) * S::lit(*scale);
         }
-        for (row, drive) in self.rows.chunks_exact_mut(n.max(1)).zip(&self.felt) {
+        for drive in &self.felt {
             let w = from.J_inv[*drive].to_array();
             for (k, scale) in self.scales.iter().enumerate() {
-                row[k] = freedoms.down(&w, k) * S::lit(*scale);
+                self.rows[drive * all + k] = freedoms.down(&w, k) * S::lit(*scale);
             }
+        }
+        for (k, free) in from.unfelt.iter().enumerate() {
+            self.h[n + k] = free.needs;
+            for drive in &self.felt {
+                self.rows[drive * all + n + k] = free.gives[*drive];
+            }
+            self.rows[free.drive * all + n + k] = S::one();
         }
     }
 
@@ -124,11 +149,11 @@ impl<S: Real> Drives<S> {
         self.felt.len() < self.scales.len()
     }
 
-    /// Solve for the efforts in a pivot order of J⁻¹ (rows: drives that are felt; columns: components); with more drives than
-    /// freedoms the shortest list, `τ = J⁻¹ (J⁻ᵀ J⁻¹)⁻¹ h`, erratum D20, in the natural order.
+    /// Solve for the efforts in a pivot order of J⁻¹ (rows: drives; columns: freedoms); with more drives than freedoms the
+    /// shortest list, `τ = J⁻¹ (J⁻ᵀ J⁻¹)⁻¹ h`, erratum D20, in the natural order.
     #[inline]
     pub fn solve(&mut self, order: &PivotOrder) {
-        let n = self.scales.len();
+        let n = self.freedoms();
         if self.is_redundant() {
             for (i, j) in (0..n * n).map(|k| (k / n, k % n)) {
                 self.matrix[i * n + j] =
@@ -146,37 +171,56 @@ impl<S: Real> Drives<S> {
         lu(&mut self.matrix, n);
         lu_solve(&self.matrix, n, &mut self.solution);
         if self.is_redundant() {
-            for (i, drive) in self.felt.iter().enumerate() {
-                let row = &self.rows[i * n..(i + 1) * n];
-                self.efforts[*drive] = row.iter().zip(&self.solution).fold(S::zero(), |sum, (a, x)| a.mul_add(*x, sum));
+            for (effort, row) in self.efforts.iter_mut().zip(self.rows.chunks_exact(n.max(1))) {
+                *effort = row.iter().zip(&self.solution).fold(S::zero(), |sum, (a, x)| a.mul_add(*x, sum));
             }
         } else {
             for (&drive, x) in order.rows.iter().zip(&self.solution) {
-                self.efforts[self.felt[drive]] = *x;
+                self.efforts[drive] = *x;
             }
-        }
-    }
-
-    /// Efforts of the drives that the platform does not feel, once the others are known.
-    pub fn add_unfelt(&mut self, from: &Efforts<S>) {
-        for free in &from.unfelt {
-            self.efforts[free.drive] =
-                self.felt.iter().fold(free.needs, |sum, k| sum - free.gives[*k] * self.efforts[*k]);
         }
     }
 }
 
 impl Drives<f64> {
-    /// J⁻¹ on the independent components of the platform, lengths scaled.
+    /// J⁻¹ of the drives that the platform feels on its independent components, lengths scaled.
     pub fn J_inv(&self) -> Dense<f64> {
-        Dense { rows: self.felt.len(), cols: self.scales.len(), data: self.rows.clone() }
+        let (n, all) = (self.scales.len(), self.freedoms());
+        let row = |drive: &usize| &self.rows[drive * all..drive * all + n];
+        Dense { rows: self.felt.len(), cols: n, data: self.felt.iter().flat_map(row).copied().collect() }
     }
 
-    /// A pivot order for the posture; `None` where the drives do not hold the platform.
+    /// J⁻¹ with rows of length one, whose rank does not depend on what a drive counts in nor on a gear behind it. A row that is
+    /// rounding beside the others is nothing. More drives than freedoms share by length, which counts then.
+    fn directions(&self) -> Dense<f64> {
+        let mut J_inv = self.J_inv();
+        let length = |row: &[f64]| row.iter().map(|x| x * x).sum::<f64>().sqrt();
+        let n = J_inv.cols.max(1);
+        let longest = J_inv.data.chunks_exact(n).map(length).fold(0.0, f64::max);
+        if !self.is_redundant() {
+            for row in J_inv.data.chunks_exact_mut(n) {
+                let own = length(row);
+                let scale = if own > RANK_TOLERANCE * longest { own.recip() } else { 0.0 };
+                row.iter_mut().for_each(|x| *x *= scale);
+            }
+        }
+        J_inv
+    }
+
+    /// J⁻¹ of all drives on all freedoms: the platform's components, lengths scaled, then the open joints.
+    pub fn on_freedoms(&self) -> Dense<f64> {
+        Dense { rows: self.efforts.len(), cols: self.freedoms(), data: self.rows.clone() }
+    }
+
+    /// A pivot order for the posture; `None` where the drives do not hold the platform. Open joints come last: each has a drive
+    /// that nothing else feels.
     pub fn order(&self) -> Option<PivotOrder> {
         let n = self.scales.len();
-        let order = PivotOrder::of(&self.J_inv(), n, SINGULAR);
-        (order.cols.len() == n && self.rows.iter().all(|x| x.is_finite())).then_some(order)
+        let order = PivotOrder::of(&self.directions(), n, SINGULAR);
+        (order.cols.len() == n && self.rows.iter().all(|x| x.is_finite())).then(|| PivotOrder {
+            rows: order.rows.iter().map(|i| self.felt[*i]).chain(self.open.iter().copied()).collect(),
+            cols: order.cols.iter().copied().chain(n..self.freedoms()).collect(),
+        })
     }
 
     /// A pivot order for the posture of a motion; where there is none, a refusal with the motion of the platform that no drive
@@ -201,11 +245,11 @@ impl Drives<f64> {
 
     /// The motion of the platform, in its independent components, that the drives resist least: of largest component one.
     pub fn lost_motion(&self) -> Option<Vec<f64>> {
-        let (m, n) = (self.felt.len(), self.scales.len());
+        let (m, n, J_inv) = (self.felt.len(), self.scales.len(), self.directions());
         if !self.rows.iter().all(|x| x.is_finite()) || n == 0 {
             return None;
         }
-        let f = svd(&Matrix::from_fn(m.max(n), n, |i, j| if i < m { self.rows[i * n + j] } else { 0.0 }));
+        let f = svd(&Matrix::from_fn(m.max(n), n, |i, j| if i < m { J_inv.at(i, j) } else { 0.0 }));
         let motion: Vec<f64> = (0..n).map(|j| f.v[(j, n - 1)] * self.scales[j]).collect();
         let largest = motion.iter().fold(0.0_f64, |most, x| if x.abs() > most.abs() { *x } else { most });
         Some(motion.into_iter().map(|x| x / largest).collect())
@@ -213,7 +257,7 @@ impl Drives<f64> {
 
     /// Whether no pivot of the last solution was poor.
     pub fn is_well_founded(&self) -> bool {
-        let n = self.scales.len();
+        let n = self.freedoms();
         let size = if self.is_redundant() {
             self.rows.iter().map(|x| x * x).sum::<f64>()
         } else {

@@ -62,8 +62,7 @@ pub fn inverse_dynamics_under(
     let mut tree = TreeEfforts::new(model);
     tree_efforts(model, &mut at.pos, &mut at.motion, &mut tree);
     let loads = conditions.loads.iter().map(|(node, F)| F.at(-origin(*node, &at.pos)));
-    let J_inv = at.drives.J_inv();
-    let internal = at.drives.is_redundant().then(|| internal(&J_inv, &plain));
+    let internal = at.drives.is_redundant().then(|| internal(&at.drives.on_freedoms(), &plain));
     Ok(InverseDynamics {
         efforts: plain,
         efforts_with_friction: rubbed,
@@ -72,7 +71,7 @@ pub fn inverse_dynamics_under(
         potential_energy,
         ground_wrench: loads.fold(ground_wrench(model, &at.pos, &tree), |sum, F| sum - F),
         motion: at.motion,
-        condition: condition(&J_inv),
+        condition: condition(&at.drives.J_inv()),
         internal,
     })
 }
@@ -147,22 +146,20 @@ impl Moved {
     ) -> Result<Vec<f64>, SolveError> {
         let order = self.order(model, friction)?;
         self.drives.solve(&order);
-        let mut efforts = self.drives.efforts.clone();
+        let efforts = self.drives.efforts.clone();
         if !efforts.iter().all(|x| x.is_finite()) {
             return Err(SolveError::not_finite());
         }
         if self.drives.is_redundant() {
-            efforts = share(&conditions.share, &self.drives.J_inv(), &self.drives.felt, &efforts)?;
-        } else if let Share::Within(limits) = &conditions.share {
+            return share(&conditions.share, &self.drives.on_freedoms(), &efforts);
+        }
+        if let Share::Within(limits) = &conditions.share {
             let beyond = |k: &usize| limits.get(*k).is_some_and(|l| !(l[0]..=l[1]).contains(&efforts[*k]));
             let drives: Vec<usize> = (0..efforts.len()).filter(beyond).collect();
             if !drives.is_empty() {
                 return Err(SolveError::BeyondEffort { drives });
             }
         }
-        self.drives.efforts.clone_from(&efforts);
-        self.drives.add_unfelt(&self.efforts);
-        efforts.clone_from(&self.drives.efforts);
         Ok(efforts)
     }
 }

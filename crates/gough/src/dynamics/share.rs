@@ -15,7 +15,7 @@ pub struct Internal {
     pub load: Vec<f64>,
 }
 
-/// Lists of efforts that move nothing: orthonormal, `J_inv` one row per drive.
+/// Lists of efforts that move nothing: orthonormal, `J_inv` one row per drive, on all freedoms.
 fn null_space(J_inv: &Dense<f64>) -> Vec<Vec<f64>> {
     let (m, n) = (J_inv.rows, J_inv.cols);
     // Left null vectors: what of the unit matrix is left when the columns of J_inv are taken away.
@@ -49,8 +49,8 @@ pub(super) fn internal(J_inv: &Dense<f64>, efforts: &[f64]) -> Internal {
     Internal { null_space, load }
 }
 
-/// Efforts shared as asked, from those of the shortest list; `felt` says which drives the rows of `J_inv` belong to.
-pub(super) fn share(how: &Share, J_inv: &Dense<f64>, felt: &[usize], shortest: &[f64]) -> Result<Vec<f64>, SolveError> {
+/// Efforts shared as asked, from those of the shortest list; `J_inv` has one row per drive, on all freedoms.
+pub(super) fn share(how: &Share, J_inv: &Dense<f64>, shortest: &[f64]) -> Result<Vec<f64>, SolveError> {
     let count = shortest.len();
     let counted = |found: usize| {
         let wrong = SolveError::WrongCount { what: "drives to share", expected: count, found };
@@ -63,17 +63,17 @@ pub(super) fn share(how: &Share, J_inv: &Dense<f64>, felt: &[usize], shortest: &
             counted(weights.len())?;
             // With z = sqrt(w) τ the shortest z is wanted: move along the null space, N z = -(Nᵀ W N)⁻¹ Nᵀ W τ.
             let N = null_space(J_inv);
-            let root: Vec<f64> = felt.iter().map(|k| weights[*k].sqrt()).collect();
-            let a = Matrix::from_fn(felt.len(), N.len(), |i, j| root[i] * N[j][i]);
-            let b: Vec<f64> = felt.iter().zip(&root).map(|(k, w)| -w * shortest[*k]).collect();
+            let root: Vec<f64> = weights.iter().map(|w| w.sqrt()).collect();
+            let a = Matrix::from_fn(count, N.len(), |i, j| root[i] * N[j][i]);
+            let b: Vec<f64> = shortest.iter().zip(&root).map(|(x, w)| -w * x).collect();
             let z = svd(&a).least_squares(&b);
-            for (i, k) in felt.iter().enumerate() {
-                efforts[*k] += N.iter().zip(&z).map(|(v, z)| v[i] * z).sum::<f64>();
+            for (i, effort) in efforts.iter_mut().enumerate() {
+                *effort += N.iter().zip(&z).map(|(v, z)| v[i] * z).sum::<f64>();
             }
         }
         Share::Within(limits) => {
             counted(limits.len())?;
-            within(limits, J_inv, felt, &mut efforts)?;
+            within(limits, J_inv, &mut efforts)?;
         }
     }
     Ok(efforts)
@@ -81,28 +81,29 @@ pub(super) fn share(how: &Share, J_inv: &Dense<f64>, felt: &[usize], shortest: &
 
 /// `min |τ|` with `J⁻ᵀ τ = h` and limits, in coordinates of the null space: `τ = τ_0 + N z`, and since `τ_0` is at right angles
 /// to N, the shortest `z` is wanted. Efforts are divided by the largest that occurs, so that the tolerance is relative.
-fn within(limits: &[[f64; 2]], J_inv: &Dense<f64>, felt: &[usize], efforts: &mut [f64]) -> Result<(), SolveError> {
-    let no_way = || SolveError::BeyondEffort {
-        drives: felt.iter().filter(|k| !(limits[**k][0]..=limits[**k][1]).contains(&efforts[**k])).copied().collect(),
+fn within(limits: &[[f64; 2]], J_inv: &Dense<f64>, efforts: &mut [f64]) -> Result<(), SolveError> {
+    let drives = 0..efforts.len();
+    let no_way = |efforts: &[f64]| SolveError::BeyondEffort {
+        drives: drives.clone().filter(|k| !(limits[*k][0]..=limits[*k][1]).contains(&efforts[*k])).collect(),
     };
     let N = null_space(J_inv);
     let beyond = |k: usize| (limits[k][0] - efforts[k]).max(efforts[k] - limits[k][1]);
-    let size = felt.iter().map(|k| efforts[*k].abs().max(beyond(*k))).fold(1e-9, f64::max);
-    let side = |i: usize, sign: f64, most: f64| AtLeast {
-        g: N.iter().map(|v| -sign * v[i]).collect(),
-        h: -(sign * (most - efforts[felt[i]])) / size,
+    let size = drives.clone().map(|k| efforts[k].abs().max(beyond(k))).fold(1e-9, f64::max);
+    let side = |k: usize, sign: f64, most: f64| AtLeast {
+        g: N.iter().map(|v| -sign * v[k]).collect(),
+        h: -(sign * (most - efforts[k])) / size,
     };
-    let both = |(i, k): (usize, &usize)| [side(i, 1.0, limits[*k][1]), side(i, -1.0, limits[*k][0])];
-    let rows: Vec<AtLeast> = felt.iter().enumerate().flat_map(both).collect();
-    let z = shortest(N.len(), &rows).ok_or_else(no_way)?;
-    let moved = |i: usize| size * N.iter().zip(&z).map(|(v, z)| v[i] * z).sum::<f64>();
-    let shared: Vec<f64> = felt.iter().enumerate().map(|(i, k)| efforts[*k] + moved(i)).collect();
+    let both = |k: usize| [side(k, 1.0, limits[k][1]), side(k, -1.0, limits[k][0])];
+    let rows: Vec<AtLeast> = drives.clone().flat_map(both).collect();
+    let z = shortest(N.len(), &rows).ok_or_else(|| no_way(efforts))?;
+    let moved = |k: usize| size * N.iter().zip(&z).map(|(v, z)| v[k] * z).sum::<f64>();
+    let shared: Vec<f64> = drives.clone().map(|k| efforts[k] + moved(k)).collect();
     // Whatever was found: the limits must hold.
     let slack = 1e-9 * size;
-    let holds = |(x, k): (&f64, &usize)| *x >= limits[*k][0] - slack && *x <= limits[*k][1] + slack;
-    if !shared.iter().zip(felt).all(holds) {
-        return Err(no_way());
+    let holds = |(x, limit): (&f64, &[f64; 2])| *x >= limit[0] - slack && *x <= limit[1] + slack;
+    if !shared.iter().zip(limits).all(holds) {
+        return Err(no_way(efforts));
     }
-    felt.iter().zip(shared).for_each(|(k, x)| efforts[*k] = x);
+    efforts.copy_from_slice(&shared);
     Ok(())
 }

@@ -127,13 +127,14 @@ impl Dynamics {
         let topology = model.topology();
         let n = topology.platform.independent.len();
         let longest = topology.legs.values().map(|l| l.coords.len()).max().unwrap_or(0);
+        let drives = Drives::new(model);
         Self {
             pos: Positions::new(model),
             motion: Motion::new(model),
             efforts: Efforts::new(model),
-            drives: Drives::new(model),
-            order: PivotOrder::natural(n),
-            start: PivotOrder::natural(n),
+            order: drives.first_order(),
+            start: drives.first_order(),
+            drives,
             lanes: model.groups().iter().map(|g| LaneEfforts::new(model, g)).collect(),
             simple: legs_are_simple(model),
             shortly: false,
@@ -310,7 +311,6 @@ impl Dynamics {
             self.order = self.drives.order_at(model, &self.pos, &self.motion)?;
             self.drives.solve(&self.order);
         }
-        self.drives.add_unfelt(&self.efforts);
         if !self.drives.efforts.iter().all(|x| x.is_finite()) {
             return Err(SolveError::not_finite());
         }

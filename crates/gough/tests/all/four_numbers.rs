@@ -282,7 +282,6 @@ fn efforts<S: Real>(
     reduce(model, Some(Sign::Smooth(0.1)), pos, &mut motion, &mut from);
     drives.project(&from, &Freedoms::new(model, None));
     drives.solve(order);
-    drives.add_unfelt(&from);
     let mut out = drives.efforts;
     out.extend(from.h.to_array());
     out.extend(from.J_inv.iter().flat_map(|w| w.to_array()));

@@ -1,5 +1,6 @@
 //! Singular or not, held or not: every part of the library says the same of a posture, and says so by name.
 use crate::common::{all_robots, compile, random, random_pose, text};
+use crate::plain::{Plain, Stand};
 use gough::Robot;
 use gough::analysis::map::{Quantity, evaluate};
 use gough::analysis::singularity::singularities;
@@ -49,6 +50,24 @@ fn a_posture_is_singular_for_all_or_for_none() {
             }
         }
     }
+}
+
+/// A drive that moves a million times less than the others drives all the same: what it counts in, or a gear behind it, is no
+/// matter of rank.
+#[test]
+fn a_crank_near_its_dead_point_still_drives() {
+    let robot = named("dead-point");
+    let pose = [0.608_482_359_370_850_7, 0.542_478_853_179_451_7, -0.870_106_274_303_821_8];
+    let posture = at(&robot, &[(Coordinate::X, pose[0]), (Coordinate::Y, pose[1]), (Coordinate::Rz, pose[2])]);
+    let (t, td) = ([0.3, -0.2, 0.5], [1.0, 0.4, -0.6]);
+    let found = inverse_dynamics(robot.model(), &posture, &t, &td).unwrap();
+    let plain = Plain::new(robot.model().description(), &Stand::of(robot.model(), &posture));
+    let wanted = plain.inverse(&t, &td);
+    let rates: Vec<f64> = robot.model().topology().active.iter().map(|c| found.motion.rates[*c].abs()).collect();
+    assert!(rates[2] < 1e-5 * rates[0].min(rates[1]), "{rates:?}");
+    let near = |(a, b): (&f64, &f64)| (a - b).abs() < 1e-7 * b.abs();
+    assert!(found.efforts.iter().zip(&wanted.efforts).all(near), "{:?} {:?}", found.efforts, wanted.efforts);
+    assert_eq!(holds(&robot, &posture), [true; 4]);
 }
 
 /// Where the distal links of the five-bar are in one line its point is not held, wherever the wrist is driven.

@@ -8,6 +8,7 @@ use crate::dynamics::drives::Freedoms;
 use crate::dynamics::newton_euler::Sign;
 use crate::kinematics::motion::{Motion, move_bodies};
 use crate::kinematics::{Kind, Positions, Posture, SINGULAR, SolveError};
+use crate::linalg::RANK_TOLERANCE;
 use crate::linalg::dense::{Matrix, svd};
 use crate::linalg::small::Dense;
 use crate::model::Model;
@@ -164,32 +165,30 @@ impl Regressor {
         out
     }
 
-    /// Efforts of the drives that answer a unit of each freedom: `J (JᵀJ)⁻¹` on the platform, and what drives that it does not
-    /// feel add.
+    /// Efforts of the drives that answer a unit of each freedom, the shortest list: `J (JᵀJ)⁻¹` on the platform and the drives
+    /// that it does not feel together.
     pub fn efforts_per_freedom(&self) -> Result<Dense<f64>, SolveError> {
         let (n, all) = (self.platform, self.matrix.rows);
+        let scaled = |drive: usize, k: usize| self.drives.at(drive, k) * self.scales[k];
         let felt: Vec<usize> = (0..self.drives.rows).filter(|i| (0..n).any(|k| self.drives.at(*i, k) != 0.0)).collect();
-        let f = svd(&Matrix::from_fn(felt.len(), n, |i, k| self.drives.at(felt[i], k) * self.scales[k]));
-        let largest = f.s.first().copied().unwrap_or(0.0);
-        if f.s.len() < n || f.s.iter().any(|s| !(*s > SINGULAR * largest)) {
+        // As inverse dynamics decides: by directions, unless drives share by length.
+        let length = |drive: usize| (0..n).map(|k| scaled(drive, k).powi(2)).sum::<f64>().sqrt();
+        let longest = felt.iter().map(|drive| length(*drive)).fold(0.0, f64::max);
+        let unit = |drive: usize| match length(drive) {
+            _ if felt.len() > n => 1.0,
+            own if own > RANK_TOLERANCE * longest => own.recip(),
+            _ => 0.0,
+        };
+        let s = svd(&Matrix::from_fn(felt.len(), n, |i, k| scaled(felt[i], k) * unit(felt[i]))).s;
+        let largest = s.first().copied().unwrap_or(0.0);
+        if s.len() < n || s.iter().any(|s| !(*s > SINGULAR * largest)) {
             return Err(SolveError::Singular { leg: None, kind: Kind::Type2 });
         }
+        let f = svd(&Matrix::from_fn(self.drives.rows, all, scaled));
         let mut out = Dense::zeros(self.drives.rows, all);
-        for (i, drive) in felt.iter().enumerate() {
-            for k in 0..n {
-                let sum: f64 = (0..n).map(|s| f.u[(i, s)] / f.s[s] * f.v[(k, s)]).sum();
-                *out.at_mut(*drive, k) = sum * self.scales[k];
-            }
-        }
-        for k in n..all {
-            let Some(own) = (0..self.drives.rows).find(|i| !felt.contains(i) && self.drives.at(*i, k) == 1.0) else {
-                continue;
-            };
-            *out.at_mut(own, k) = 1.0;
-            for j in 0..n {
-                let from_felt: f64 = felt.iter().map(|i| self.drives.at(*i, k) * out.at(*i, j)).sum();
-                *out.at_mut(own, j) = -from_felt;
-            }
+        for (i, k) in (0..out.rows).flat_map(|i| (0..all).map(move |k| (i, k))) {
+            let sum: f64 = (0..all).map(|s| f.u[(i, s)] / f.s[s] * f.v[(k, s)]).sum();
+            *out.at_mut(i, k) = sum * self.scales[k];
         }
         Ok(out)
     }
