@@ -35,9 +35,9 @@ pub struct Arguments {
     /// Efforts per ampere of drives whose currents i_11, .. are in the records: q11=0.52,q21=0.52
     #[arg(long, value_name = "GAINS", requires = "data", allow_hyphen_values = true)]
     gains: Option<String>,
-    /// Frequency, in Hz, above which positions are filtered
-    #[arg(long, value_name = "HERTZ", default_value_t = 20.0, allow_negative_numbers = true)]
-    cutoff: f64,
+    /// Frequency, in Hz, above which positions are filtered; told by their spectra unless given, 20 at most
+    #[arg(long, value_name = "HERTZ", requires = "data", allow_negative_numbers = true)]
+    cutoff: Option<f64>,
     /// The direction of friction is smoothed over this rate, rad/s or m/s, as in the robot or its simulation
     #[arg(long, value_name = "WIDTH", allow_negative_numbers = true)]
     friction_width: Option<f64>,
@@ -79,8 +79,8 @@ struct Seek {
     /// Harmonics of the series
     #[arg(long, value_name = "COUNT", requires = "excite", default_value_t = 8)]
     harmonics: usize,
-    /// Motions that are tried: a hundred at random, and the steps from the best of them
-    #[arg(long, value_name = "COUNT", requires = "excite", default_value_t = 500)]
+    /// Motions that are tried: a hundred at random, and the steps from the best of them, fewer with more than 30 parameters
+    #[arg(long, value_name = "COUNT", requires = "excite", default_value_t = 1500)]
     trials: usize,
     /// The same seed gives the same motion
     #[arg(long, value_name = "NUMBER", requires = "excite", default_value_t = 1)]
@@ -117,7 +117,8 @@ fn answer(robot: &Robot, arguments: &Arguments) -> Result<(), Failure> {
         return Err(Failure::Usage("give records with --data, or ask for a motion with --excite".to_owned()));
     }
     let mode = one_mode(robot, arguments.mode.as_deref())?;
-    let how = Processing { cutoff: positive(arguments.cutoff, "--cutoff")?, sign: sign(arguments)? };
+    let cutoff = arguments.cutoff.map(|c| positive(c, "--cutoff")).transpose()?;
+    let how = Processing { cutoff, sign: sign(arguments)? };
     let gains = record::gains(robot.model(), arguments.gains.as_deref())?;
     let read = |list: &[PathBuf]| -> Result<Vec<Record>, Failure> {
         list.iter().map(|path| record::read(robot.model(), path, &gains)).collect()
@@ -235,13 +236,22 @@ fn seek(robot: &Robot, arguments: &Arguments) -> Result<(), Failure> {
         files.add(path, table.as_bytes())?;
     }
     if let Some(path) = &arguments.plot {
+        // Around their middles, so that small motions far from zero are seen.
         let series = found.coordinates.iter().zip(&places).enumerate().map(|(i, (name, k))| Series {
-            name: (*name).to_owned(),
+            name: format!("{name}, around {:.3}", found.middle[i]),
             style: Style { stroke: Stroke::Solid, ..Style::nth(i) },
-            points: times.iter().map(|t| (*t, Some(found.at(*t)[*k][0]))).collect(),
+            points: times.iter().map(|t| (*t, Some(found.at(*t)[*k][0] - found.middle[i]))).collect(),
         });
+        let angles = places.iter().filter(|k| **k > 2).count();
+        let unit = if angles == 0 {
+            "m"
+        } else if angles < places.len() {
+            "m, rad"
+        } else {
+            "rad"
+        };
         let title = format!("Exciting motion of {}, condition {:.1}", found.robot, found.condition);
-        let (x_label, y_label) = ("t (s)".to_owned(), "platform (m, rad)".to_owned());
+        let (x_label, y_label) = ("t (s)".to_owned(), format!("platform ({unit})"));
         let chart = Chart { title, x_label, y_label, y_log: false, series: series.collect(), notes: Vec::new() };
         files.add(path, &plot::line_chart(&chart, path).map_err(|e| Failure::Output(e.to_string()))?)?;
     }
@@ -263,7 +273,10 @@ fn six(x: f64) -> String {
 
 fn text(answer: &IdentificationAnswer) -> String {
     let found = &answer.found;
-    let mut out = format!("{}: {} equations, condition {:.1}\n\n", found.robot, found.equations, found.condition);
+    let mut out = format!(
+        "{}: {} equations, condition {:.1}, positions filtered at {:.1} Hz\n\n",
+        found.robot, found.equations, found.condition, found.cutoff
+    );
     let _ = writeln!(out, "{:16}{:>14}{:>14}{:>10}{:>14}", "", "estimate", "deviation", "%", "file");
     for e in found.estimates.iter().filter(|e| e.significant) {
         let mark = if e.essential { " essential" } else { "" };
@@ -314,7 +327,8 @@ fn draw(robot: &Robot, mode: &WorkingMode, found: &Identification, path: &Path) 
             points: points(&|i| at(i).predicted[k]),
         });
         let rest = points(&|i| at(i).measured[k] - at(i).predicted[k]);
-        series.push(Series { name: format!("q{name} left"), style, points: rest });
+        let dots = Style { stroke: Stroke::Dots, ..style };
+        series.push(Series { name: format!("q{name} left"), style: dots, points: rest });
     }
     let title = format!("Efforts of {} as measured and as identified, working mode {}", t.name, mode.name(t));
     let (x_label, y_label) = ("t (s)".to_owned(), effort_label(robot));

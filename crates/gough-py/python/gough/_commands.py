@@ -338,14 +338,14 @@ class Commands(_native.Robot):
                 each of length one; half of that at home unless given, and 0.1 at most
             period: Period of the motion [default: "4 s"]
             harmonics: Harmonics of the series [default: 8]
-            trials: Motions that are tried: a hundred at random, and the steps from the best of them [default: 500]
+            trials: Motions that are tried: a hundred at random, and the steps from the best of them, fewer with more than 30 parameters [default: 1500]
             seed: The same seed gives the same motion [default: 1]
             csv: Write the motion as a trajectory, in 500 steps a period
             time: How long the motion goes on in --csv, period after period; one period unless given
             data: Records (CSV): t, active joints q11, .. or platform x, .., efforts tau_11, ..
             validate: Records that only check the estimates; the last fifth of every record unless given
             gains: Efforts per ampere of drives whose currents i_11, .. are in the records: q11=0.52,q21=0.52
-            cutoff: Frequency, in Hz, above which positions are filtered [default: 20]
+            cutoff: Frequency, in Hz, above which positions are filtered; told by their spectra unless given, 20 at most
             friction_width: The direction of friction is smoothed over this rate, rad/s or m/s, as in the robot or its
                 simulation
             overlay: Write an overlay of the robot file with the identified parameters, every body one that can exist

@@ -16,6 +16,8 @@ pub const SIGNIFICANT: f64 = 2.0;
 pub const ESSENTIAL: f64 = 0.005;
 /// Column of the scaled normal equations that the others explain up to this: the motion does not tell it.
 const HIDDEN: f64 = 1e-10;
+/// Efforts this many times as large as those of the file are in another unit.
+const STRANGE: f64 = 200.0;
 
 /// A base parameter from records.
 #[derive(Clone, PartialEq, Debug, serde::Serialize)]
@@ -84,6 +86,8 @@ pub struct Identification {
     pub condition: f64,
     /// Equations that were used.
     pub equations: usize,
+    /// Frequency, in Hz, above which positions were filtered.
+    pub cutoff: f64,
     /// Efforts over time of the first record that was held back, or else of the first.
     #[serde(skip)]
     pub compared: Vec<Compared>,
@@ -183,12 +187,13 @@ pub fn identify(
     let all = StandardSet::new(model);
     let kept: Vec<usize> = base.base.iter().map(|b| b.coefficients[0].index).collect();
     let set = StandardSet { parameters: kept.iter().map(|j| all.parameters[*j].clone()).collect(), frames: all.frames };
+    let how = how.fitted(robot, records)?;
     let equations = |list: &[Record]| -> Result<Vec<Rows>, RecordError> {
-        list.iter().map(|r| rows(robot, mode, &set, r, how)).collect()
+        list.iter().map(|r| rows(robot, mode, &set, r, &how)).collect()
     };
     let (used, checked) = (equations(records)?, equations(held_back)?);
     let found = fitted(robot, &base, &used)?;
-    Ok(told(robot, base, &used, &checked, found))
+    Ok(Identification { cutoff: how.cutoff.unwrap_or_default(), ..told(robot, base, &used, &checked, found) })
 }
 
 /// What least squares give.
@@ -218,6 +223,7 @@ fn fitted(robot: &Robot, base: &BaseParameters, used: &[Rows]) -> Result<Fitted,
     };
     spread(&mut chi, &active, &solve(&plain, &active)?.0);
     suspect(robot, used, &plain, &active, &chi)?;
+    scaled(base, used)?;
     let (rest, _, blocks) = left(used, &chi, false);
     let free = (blocks as f64 - active.len() as f64 / freedoms.max(1) as f64).max(1.0);
     let weights: Vec<f64> = rest.iter().map(|r| (free * share / r.max(f64::MIN_POSITIVE)).min(1e300)).collect();
@@ -262,6 +268,23 @@ fn told_by(normal: &Normal, active: &[usize], base: &BaseParameters) -> Result<(
         }
     }
     Ok(())
+}
+
+/// Efforts must not be hundreds of times as large, or as small, as those of the file's parameters.
+fn scaled(base: &BaseParameters, used: &[Rows]) -> Result<(), RecordError> {
+    let of_file: Vec<f64> = base.base.iter().map(|b| b.value).collect();
+    let (mut both, mut own) = (0.0, 0.0);
+    for rows in used {
+        for (block, drive) in (0..rows.blocks()).flat_map(|b| (0..rows.drives).map(move |d| (b, d))) {
+            let (w, tau) = row(&rows.means, rows, block, drive);
+            let expected: f64 = w.iter().zip(&of_file).map(|(a, b)| a * b).sum();
+            both += expected * tau;
+            own += expected * expected;
+        }
+    }
+    let times = both / own;
+    let odd = times.is_finite() && times > 0.0 && !(1.0 / STRANGE..STRANGE).contains(&times);
+    if odd { Err(RecordError::Scale { times }) } else { Ok(()) }
 }
 
 /// Drives that changed places or signs: the efforts then fit badly, and much better when changed back.
@@ -352,6 +375,7 @@ fn told(robot: &Robot, base: BaseParameters, used: &[Rows], checked: &[Rows], fo
         fit: fit.collect(),
         condition,
         equations: used.iter().map(|r| r.blocks() * r.drives).sum(),
+        cutoff: 0.0,
         compared: checked.first().or(used.first()).map_or_else(Vec::new, |r| compared(r, &chi)),
         estimates,
         base,

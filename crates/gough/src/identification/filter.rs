@@ -2,10 +2,14 @@
 
 use std::f64::consts::PI;
 
-/// Two sections of second order: a Butterworth filter of fourth order, by the bilinear transform.
-fn sections(cutoff: f64, rate: f64) -> [[f64; 5]; 2] {
+/// Order of the filter, once forwards and once backwards.
+pub(super) const ORDER: i32 = 6;
+
+/// Three sections of second order: a Butterworth filter of sixth order, by the bilinear transform.
+fn sections(cutoff: f64, rate: f64) -> [[f64; 5]; 3] {
     let w = (PI * cutoff / rate).tan();
-    [0.541_196_100_146_197, 1.306_562_964_876_377].map(|q| {
+    [1.0, 3.0, 5.0].map(|k| {
+        let q = 0.5 / (k * PI / f64::from(2 * ORDER)).sin();
         let norm = 1.0 / (1.0 + w / q + w * w);
         let b = w * w * norm;
         [b, 2.0 * b, b, 2.0 * (w * w - 1.0) * norm, (1.0 - w / q + w * w) * norm]
@@ -33,7 +37,7 @@ pub fn low_pass(signal: &[f64], cutoff: f64, rate: f64) -> Vec<f64> {
     }
     // Not negative, and no longer than the signal.
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
-    let pad = ((3.0 * rate / cutoff).ceil() as usize).min(n - 1);
+    let pad = ((6.0 * rate / cutoff).ceil() as usize).min(n - 1);
     let before = (1..=pad).rev().map(|i| 2.0 * signal[0] - signal[i]);
     let after = (1..=pad).map(|i| 2.0 * signal[n - 1] - signal[n - 1 - i]);
     let mut x: Vec<f64> = before.chain(signal.iter().copied()).chain(after).collect();

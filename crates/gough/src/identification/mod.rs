@@ -6,12 +6,15 @@ mod covariance;
 mod estimate;
 mod excite;
 pub mod filter;
+mod follow;
 mod formula;
+mod nodes;
 mod observe;
 mod possible;
 mod record;
 mod rows;
 mod sensors;
+mod spectrum;
 
 pub use base::{BaseParameter, BaseParameters, Coefficient, Dependent, ParameterError, base_parameters};
 pub use estimate::{Compared, ESSENTIAL, Estimate, Fit, Identification, SIGNIFICANT, identify};

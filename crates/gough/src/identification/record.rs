@@ -14,7 +14,7 @@ pub enum Measured {
 }
 
 impl Measured {
-    fn channels(&self) -> &[Vec<f64>] {
+    pub(super) fn channels(&self) -> &[Vec<f64>] {
         match self {
             Measured::Joints(list) | Measured::Platform(list) => list,
         }
@@ -62,6 +62,16 @@ pub enum RecordError {
         step: f64,
         /// The usual time between samples.
         usual: f64,
+    },
+    /// Samples are too far apart for any motion that shows inertias.
+    Slow {
+        /// Time between samples.
+        step: f64,
+    },
+    /// Efforts of another size than those of the file's parameters.
+    Scale {
+        /// How many times as large they are.
+        times: f64,
     },
     /// An angle that no joint takes.
     Degrees {
@@ -138,6 +148,13 @@ impl fmt::Display for RecordError {
                 f,
                 "time jumps after t = {t} s: {step:.6} s to the next sample instead of {usual:.6} s; cut the record there"
             ),
+            Self::Slow { step } => {
+                write!(f, "samples are {step} s apart, too far for motions that show inertias; is the time in seconds?")
+            }
+            Self::Scale { times } => write!(
+                f,
+                "efforts are {times:.2e} times those that the file gives for this motion; check their units (N m, N) and --gains"
+            ),
             Self::Degrees { channel, value } => {
                 write!(f, "{channel} reaches {value:.3} rad; are angles in degrees? They must be radians")
             }
@@ -153,7 +170,7 @@ impl fmt::Display for RecordError {
             Self::NoEffort { drive } => write!(f, "the effort of {drive} is always the same; is its column filled?"),
             Self::Posture { t, why } => write!(
                 f,
-                "no posture at t = {t} s: {why}; check units (rad, m), the order of the joints and the working mode"
+                "no posture at t = {t} s: {why}; check units (rad, m), order and signs of the joints, jumps in their positions, and the working mode"
             ),
             Self::NotExciting { parameter } => write!(
                 f,
@@ -188,6 +205,8 @@ impl RecordError {
             Self::NotFinite { .. } => "not-finite",
             Self::TooShort { .. } => "too-short",
             Self::TimeJump { .. } => "time-jump",
+            Self::Slow { .. } => "slow",
+            Self::Scale { .. } => "scale",
             Self::Degrees { .. } => "degrees",
             Self::Millimetres { .. } => "millimetres",
             Self::NoMotion => "no-motion",
@@ -202,6 +221,9 @@ impl RecordError {
         }
     }
 }
+
+/// Samples that are farther apart, in seconds, show no motion of a robot.
+const SLOWEST: f64 = 0.1;
 
 const COORDINATES: [&str; 6] = ["x", "y", "z", "roll", "pitch", "yaw"];
 
@@ -250,6 +272,9 @@ impl Record {
             return Err(RecordError::TooShort { seconds, needed });
         }
         let dt = self.regular()?;
+        if dt > SLOWEST {
+            return Err(RecordError::Slow { step: dt });
+        }
         self.check_values(model, &names)?;
         Ok(dt)
     }

@@ -6,7 +6,7 @@ use super::standard::{Quantity, Source, StandardSet};
 use crate::dynamics::newton_euler::Sign;
 use crate::kinematics::Positions;
 use crate::kinematics::motion::Motion;
-use crate::model::{ClosureId, JointNumbers, Model, Node};
+use crate::model::{ClosureId, CoordId, JointNumbers, Model, Node};
 use crate::scalar::Real;
 use crate::spatial::{Accel, Pose, Twist, Vec3, Wrench, cross, dot, vec3};
 
@@ -76,11 +76,17 @@ fn carried<S: Real>(set: &Frames<S>, frame: usize, pos: &Positions<S>, motion: &
 }
 
 /// Frames of the file on the frames of the model, in a scalar.
-struct Frames<S: Real>(Vec<(Node, Pose<S>)>);
+#[derive(Clone, Debug)]
+pub(super) struct Frames<S: Real>(Vec<(Node, Pose<S>)>);
 
 impl<S: Real> Frames<S> {
-    fn new(model: &Model<S>, set: &StandardSet) -> Self {
+    pub fn new(model: &Model<S>, set: &StandardSet) -> Self {
         Self(set.frames.iter().map(|f| (f.node, f.pose(model))).collect())
+    }
+
+    /// How many there are.
+    pub fn count(&self) -> usize {
+        self.0.len()
     }
 }
 
@@ -95,6 +101,52 @@ pub(crate) fn friction_column<S: Real>(quantity: Quantity, joint: Option<&JointN
             direction * (-(rate.abs() * decay)).exp()
         }
         _ => S::zero(),
+    }
+}
+
+/// Where friction acts: in a joint coordinate, or in a closure that is none.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Rubbing {
+    Joint(CoordId),
+    Closure(ClosureId),
+}
+
+impl StandardSet {
+    /// Joints and closures whose friction depends on the direction of the motion.
+    pub(crate) fn rubbing(&self) -> Vec<Rubbing> {
+        let mut list = Vec::new();
+        let directed = |q: Quantity| matches!(q, Quantity::Coulomb | Quantity::Breakaway(_));
+        for p in self.parameters.iter().filter(|p| directed(p.quantity)) {
+            match &p.source {
+                Source::Coords(coords) => list.extend(coords.iter().map(|c| Rubbing::Joint(*c))),
+                Source::Closure(id) => list.push(Rubbing::Closure(*id)),
+                Source::Inertia { .. } => {}
+            }
+        }
+        list
+    }
+}
+
+/// What meets a motion for a unit of a friction parameter: where it acts, what it measures, and the rate there.
+pub(crate) type Meets<'a, S> = dyn Fn(Rubbing, Quantity, S) -> S + 'a;
+
+/// Friction whose direction is told by the rate alone.
+pub(crate) fn by_sign<S: Real>(model: &Model<S>, sign: Sign) -> impl Fn(Rubbing, Quantity, S) -> S {
+    move |at, quantity, rate| {
+        let joint = match at {
+            Rubbing::Joint(c) => Some(&model.numbers().joints[c]),
+            Rubbing::Closure(_) => None,
+        };
+        friction_column(quantity, joint, rate, sign)
+    }
+}
+
+/// Twist of what a closure joins, at its frame on side b.
+fn side<S: Real>(node: Node, p: Vec3<S>, pos: &Positions<S>, motion: &Motion<S>) -> Twist<S> {
+    match node {
+        Node::World => Twist::zero(),
+        Node::Platform => motion.V_WE.at(p - pos.X_WE.p),
+        Node::Body(k) => motion.V_WB[k].at(p - pos.X_WB[k].p),
     }
 }
 
@@ -113,14 +165,31 @@ fn closure_rate<S: Real>(
         let slides = closure.joint == crate::description::ClosureJoint::Prismatic;
         dot(B.R.z(), if slides { V.v - V_A.v } else { V.w - V_A.w })
     };
-    let twist = |node: Node| match node {
-        Node::World => Twist::zero(),
-        Node::Platform => motion.V_WE.at(B.p - pos.X_WE.p),
-        Node::Body(k) => motion.V_WB[k].at(B.p - pos.X_WB[k].p),
-    };
+    let twist = |node: Node| side(node, B.p, pos, motion);
     let part = |node: Node, k: usize| partial.of_node(node, k, B.p - pos.node(node).p);
     let rates = (0..partial.speeds()).map(|k| along(part(b, k), part(a, k))).collect();
     (along(twist(b), twist(a)), rates)
+}
+
+/// Rate of an R or P closure and its derivative. What turns or moves the axis is normal to it and does not count.
+pub(super) fn closure_motion(
+    model: &Model<f64>,
+    id: ClosureId,
+    pos: &Positions<f64>,
+    motion: &Motion<f64>,
+) -> [f64; 2] {
+    let closure = &model.topology().closures[id];
+    let [a, b] = closure.sides;
+    let B = pos.node(b) * model.numbers().closures[id][1];
+    let [V_A, V] = [a, b].map(|node| side(node, B.p, pos, motion));
+    let [A_A, A] = [a, b].map(|node| match node {
+        Node::World => Accel::zero(),
+        Node::Platform => motion.A_WE.at(B.p - pos.X_WE.p, motion.V_WE.w),
+        Node::Body(k) => motion.A_WB[k].at(B.p - pos.X_WB[k].p, motion.V_WB[k].w),
+    });
+    let slides = closure.joint == crate::description::ClosureJoint::Prismatic;
+    let (rate, acceleration) = if slides { (V.v - V_A.v, A.a - A_A.a) } else { (V.w - V_A.w, A.alpha - A_A.alpha) };
+    [dot(B.R.z(), rate), dot(B.R.z(), acceleration)]
 }
 
 /// All columns of the regressor, one after the other, each with one number per speed: what a unit of the parameter asks of the
@@ -132,32 +201,47 @@ pub fn column_values<S: Real>(
     (pos, motion): (&Positions<S>, &Motion<S>),
     partial: &PartialRates<S>,
 ) -> Vec<S> {
+    columns_under(model, set, &by_sign(model, sign), &Frames::new(model, set), (pos, motion), partial)
+}
+
+/// Wrenches that what carries a frame needs for a unit of each parameter there, at its origin and in world axes.
+fn needed<S: Real>(at: &Carried<S>, gravity: Vec3<S>) -> [Wrench<S>; 10] {
+    let down = |v: Vec3<S>| at.X.R.apply_inv(v);
+    let A = Accel { a: down(at.A.a - gravity), alpha: down(at.A.alpha) };
+    inertial_wrenches(down(at.V.w), A).map(|F| {
+        let f = at.X.R.apply(F.f);
+        Wrench { f, m: at.X.R.apply(F.m) + cross(at.r, f) }
+    })
+}
+
+/// All columns of the regressor under friction of any law that is linear in its parameters.
+pub(super) fn columns_under<S: Real>(
+    model: &Model<S>,
+    set: &StandardSet,
+    meets: &Meets<'_, S>,
+    frames: &Frames<S>,
+    (pos, motion): (&Positions<S>, &Motion<S>),
+    partial: &PartialRates<S>,
+) -> Vec<S> {
     let n = partial.speeds();
     let mut out = Vec::with_capacity(n * set.parameters.len());
-    let (numbers, frames) = (model.numbers(), Frames::new(model, set));
-    let mut last: Option<(usize, [Wrench<S>; 10], Carried<S>)> = None;
+    // Parameters go over the bodies, quantity by quantity, so that every frame is met again.
+    let mut wrenches: Vec<Option<(Node, [Wrench<S>; 10])>> = vec![None; set.frames.len()];
     for p in &set.parameters {
         match &p.source {
             Source::Inertia { frame, entry } => {
-                if last.as_ref().is_none_or(|l| l.0 != *frame) {
-                    let at = carried(&frames, *frame, pos, motion);
-                    let down = |v: Vec3<S>| at.X.R.apply_inv(v);
-                    let A = Accel { a: down(at.A.a - numbers.gravity), alpha: down(at.A.alpha) };
-                    let wrenches = inertial_wrenches(down(at.V.w), A);
-                    let world = |F: Wrench<S>| Wrench { f: at.X.R.apply(F.f), m: at.X.R.apply(F.m) };
-                    last = Some((*frame, wrenches.map(world), at));
-                }
-                if let Some((_, wrenches, at)) = &last {
-                    out.extend((0..n).map(|k| partial.of_node(at.node, k, at.r).power(wrenches[*entry])));
-                }
+                let (node, own) = wrenches[*frame].get_or_insert_with(|| {
+                    let at = carried(frames, *frame, pos, motion);
+                    (at.node, needed(&at, model.numbers().gravity))
+                });
+                out.extend((0..n).map(|k| partial.power(*node, k, own[*entry])));
             }
             Source::Coords(coords) => {
                 let mut column = vec![S::zero(); n];
                 for c in coords {
-                    let (joint, rate) = (&numbers.joints[*c], motion.rates[*c]);
                     let effort = match p.quantity {
                         Quantity::Rotor => motion.accels[*c],
-                        quantity => friction_column(quantity, Some(joint), rate, sign),
+                        quantity => meets(Rubbing::Joint(*c), quantity, motion.rates[*c]),
                     };
                     column.iter_mut().zip(partial.of_coord(*c)).for_each(|(x, r)| *x += effort * *r);
                 }
@@ -165,7 +249,7 @@ pub fn column_values<S: Real>(
             }
             Source::Closure(id) => {
                 let (rate, rates) = closure_rate(model, *id, pos, motion, partial);
-                let effort = friction_column(p.quantity, None, rate, sign);
+                let effort = meets(Rubbing::Closure(*id), p.quantity, rate);
                 out.extend(rates.into_iter().map(|r| effort * r));
             }
         }

@@ -10,9 +10,9 @@ mod partial;
 mod standard;
 mod state;
 
-pub(crate) use columns::friction_column;
+pub(crate) use columns::{Meets, Rubbing, by_sign, friction_column};
 pub use columns::{column_values, energy_columns, inertial_wrenches};
 pub use partial::{PartialRates, partial_rates};
 pub use standard::{Quantity, Source, StandardParameter, StandardSet};
-pub(crate) use state::Memory;
+pub(crate) use state::{Memory, carried};
 pub use state::{Regressor, regressor};

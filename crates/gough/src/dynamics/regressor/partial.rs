@@ -62,6 +62,15 @@ impl<S: Real> PartialRates<S> {
         }
     }
 
+    /// Power of a wrench at the origin of the base, the platform or a body, in world axes, for a unit of one speed.
+    pub(super) fn power(&self, node: Node, speed: usize, F: Wrench<S>) -> S {
+        match node {
+            Node::World => S::zero(),
+            Node::Platform => F.to_array().get(speed).copied().unwrap_or(S::zero()),
+            Node::Body(b) => self.of_body(b)[speed].power(F),
+        }
+    }
+
     /// What a unit effort of each pivot joint of a leg does to the speeds: by power, the row of its rates.
     fn enter_rates(&mut self, id: LegId, leg: &Leg, topology: &Topology, at: &LegAt<'_, S>, factors: &[S]) {
         let (n, speeds) = (at.rank(), self.speeds());

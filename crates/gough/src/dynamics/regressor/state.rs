@@ -1,6 +1,6 @@
 //! The regressor of a state on `f64`: what the drives must give, linear in the standard parameters.
 
-use super::columns::{column_values, energy_columns};
+use super::columns::{Frames, Meets, Rubbing, by_sign, closure_motion, columns_under, energy_columns};
 use super::partial::{PartialRates, partial_rates};
 use super::standard::StandardSet;
 use crate::dynamics::conditions::Conditions;
@@ -57,36 +57,41 @@ pub(crate) struct Memory {
     /// The motion.
     pub motion: Motion<f64>,
     partial: PartialRates<f64>,
+    /// Frames of the last set.
+    frames: Option<Frames<f64>>,
 }
 
 impl Memory {
     /// Memory for a model.
     pub fn new(model: &Model<f64>) -> Self {
-        Self { pos: Positions::new(model), motion: Motion::new(model), partial: PartialRates::new(model) }
+        Self { pos: Positions::new(model), motion: Motion::new(model), partial: PartialRates::new(model), frames: None }
     }
 
-    /// Twist and acceleration of the platform, in its independent components, for rates and accelerations of the drives at the
-    /// posture in the memory: `t_r = J q̇_a`, `ṫ_r = J q̈_a + a_t`, (7.63), (7.163); of redundant drives the nearest ones.
+    /// Takes up the posture in the memory: efforts of the drives that answer a unit of each freedom there.
+    pub fn settle(&mut self, model: &Model<f64>) -> Result<Dense<f64>, SolveError> {
+        let rest = vec![0.0; model.topology().platform.independent.len()];
+        let Self { pos, motion, partial, .. } = self;
+        move_bodies(model, &rest, &rest, pos, motion)?;
+        partial_rates(model, pos, motion, partial);
+        project(model, motion, partial, &[]).efforts_per_freedom()
+    }
+
+    /// Twist and acceleration of the platform, in its independent components, for rates and accelerations of the drives at a
+    /// posture that [`Memory::settle`] took up: `t_r = J q̇_a`, `ṫ_r = J q̈_a + a_t`, (7.63), (7.163); of redundant drives the
+    /// nearest ones.
     pub fn platform_motion(
         &mut self,
         model: &Model<f64>,
+        given: &Dense<f64>,
         rates: &[f64],
         accelerations: &[f64],
     ) -> Result<(Vec<f64>, Vec<f64>), SolveError> {
         let n = model.topology().platform.independent.len();
-        let rest = vec![0.0; n];
-        let Self { pos, motion, partial } = self;
-        move_bodies(model, &rest, &rest, pos, motion)?;
-        partial_rates(model, pos, motion, partial);
-        let given = project(model, motion, partial, &[]).efforts_per_freedom()?;
-        let carried = |x: &[f64]| -> Vec<f64> {
-            (0..n).map(|k| x.iter().enumerate().map(|(i, x)| given.at(i, k) * x).sum()).collect()
-        };
-        let t_r = carried(rates);
-        move_bodies(model, &t_r, &rest, pos, motion)?;
+        let t_r = carried(given, rates, n);
+        move_bodies(model, &t_r, &vec![0.0; n], &mut self.pos, &mut self.motion)?;
         let active = &model.topology().active;
-        let more: Vec<f64> = accelerations.iter().zip(active).map(|(a, c)| a - motion.accels[*c]).collect();
-        Ok((t_r, carried(&more)))
+        let more: Vec<f64> = accelerations.iter().zip(active).map(|(a, c)| a - self.motion.accels[*c]).collect();
+        Ok((t_r, carried(given, &more, n)))
     }
 
     /// The regressor at the posture in the memory, without energies.
@@ -97,29 +102,51 @@ impl Memory {
         (t_r, td_r): (&[f64], &[f64]),
         sign: Sign,
     ) -> Result<Regressor, SolveError> {
-        move_bodies(model, t_r, td_r, &mut self.pos, &mut self.motion)?;
-        partial_rates(model, &mut self.pos, &mut self.motion, &mut self.partial);
-        self.columns(model, set, sign)
+        self.move_to(model, t_r, td_r)?;
+        self.columns(model, set, &by_sign(model, sign))
     }
 
-    /// The regressor of another motion at the posture of the last one.
-    pub fn at_same_posture(
+    /// A motion at the posture in the memory.
+    pub fn move_to(&mut self, model: &Model<f64>, t_r: &[f64], td_r: &[f64]) -> Result<(), SolveError> {
+        self.move_on(model, t_r, td_r)?;
+        partial_rates(model, &mut self.pos, &mut self.motion, &mut self.partial);
+        Ok(())
+    }
+
+    /// Another motion at the posture of the last one.
+    pub fn move_on(&mut self, model: &Model<f64>, t_r: &[f64], td_r: &[f64]) -> Result<(), SolveError> {
+        move_bodies(model, t_r, td_r, &mut self.pos, &mut self.motion)
+    }
+
+    /// The rate that friction meets somewhere in the last motion, and its derivative.
+    pub fn rate(&self, model: &Model<f64>, at: Rubbing) -> [f64; 2] {
+        match at {
+            Rubbing::Joint(c) => [self.motion.rates[c], self.motion.accels[c]],
+            Rubbing::Closure(id) => closure_motion(model, id, &self.pos, &self.motion),
+        }
+    }
+
+    /// The regressor of the last motion under any friction.
+    pub fn columns(
         &mut self,
         model: &Model<f64>,
         set: &StandardSet,
-        (t_r, td_r): (&[f64], &[f64]),
-        sign: Sign,
+        meets: &Meets<'_, f64>,
     ) -> Result<Regressor, SolveError> {
-        move_bodies(model, t_r, td_r, &mut self.pos, &mut self.motion)?;
-        self.columns(model, set, sign)
-    }
-
-    fn columns(&self, model: &Model<f64>, set: &StandardSet, sign: Sign) -> Result<Regressor, SolveError> {
-        let columns = column_values(model, set, sign, (&self.pos, &self.motion), &self.partial);
+        // The frames of all sets of a model are the same, unless there are none.
+        let last = self.frames.take().filter(|f| f.count() == set.frames.len());
+        let frames = last.unwrap_or_else(|| Frames::new(model, set));
+        let columns = columns_under(model, set, meets, &frames, (&self.pos, &self.motion), &self.partial);
+        self.frames = Some(frames);
         let found = project(model, &self.motion, &self.partial, &columns);
         let finite = found.matrix.data.iter().chain(&found.drives.data).all(|x| x.is_finite());
         if finite { Ok(found) } else { Err(SolveError::not_finite()) }
     }
+}
+
+/// Rates of the drives as a motion of the platform, by the transpose of what answers its freedoms.
+pub(crate) fn carried(given: &Dense<f64>, rates: &[f64], n: usize) -> Vec<f64> {
+    (0..n).map(|k| rates.iter().enumerate().map(|(i, x)| given.at(i, k) * x).sum()).collect()
 }
 
 /// From the six components of the platform to its freedoms, (8.65).

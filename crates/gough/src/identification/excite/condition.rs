@@ -1,6 +1,7 @@
 //! Condition number of an observation matrix with columns of length one, and a smooth stand-in for it with its derivatives.
 
 use crate::linalg::dense::{Matrix, generalized_eigen};
+use rayon::prelude::*;
 
 /// `WᵀW` and its diagonal, for columns of length one.
 pub(super) struct Gram {
@@ -12,13 +13,12 @@ pub(super) struct Gram {
 }
 
 impl Gram {
-    /// Of rows of `n` numbers; `None` where a column vanishes.
-    pub fn new<'a>(rows: impl Iterator<Item = &'a [f64]>, n: usize) -> Option<Self> {
+    /// Of rows of `n` numbers, given in parts that are added up side by side; `None` where a column vanishes.
+    pub fn new(parts: &[&[f64]], n: usize) -> Option<Self> {
+        let sums: Vec<Vec<f64>> = parts.par_chunks(TOGETHER).map(|parts| lower(parts, n)).collect();
         let mut A = Matrix::zeros(n, n);
-        for row in rows {
-            for (j, x) in row.iter().enumerate().filter(|(_, x)| **x != 0.0) {
-                row[..=j].iter().enumerate().for_each(|(i, y)| A[(j, i)] += x * y);
-            }
+        for j in 0..n {
+            (0..=j).for_each(|i| A[(j, i)] = sums.iter().map(|s| s[j * n + i]).sum());
         }
         let scale: Vec<f64> = (0..n).map(|j| A[(j, j)].sqrt().recip()).collect();
         if scale.iter().any(|s| !s.is_finite()) {
@@ -54,8 +54,8 @@ impl Gram {
     }
 
     /// `Q`: the smooth condition changes by `2 Σ (Q w)·dw` when the rows `w` do. With `G = S A S` of unit diagonal and
-    /// `P` its derivative by `G`, `Q = S P S - diag(P G) S²`.
-    pub fn derivative(&self, p: f64) -> Matrix {
+    /// `P` its derivative by `G`, `Q = S P S - diag(P G) S²`; row by row.
+    pub fn derivative(&self, p: f64) -> Vec<f64> {
         let n = self.n;
         let (values, V) = (self.values(), &self.eigen.1);
         let weight = |sign: f64| {
@@ -66,15 +66,28 @@ impl Gram {
             all.into_iter().zip(&values).map(|(x, l)| sign * x / (sum * l)).collect::<Vec<f64>>()
         };
         let P: Vec<f64> = weight(1.0).iter().zip(weight(-1.0)).map(|(a, b)| 0.5 * (a + b)).collect();
-        let product = |f: &dyn Fn(usize) -> f64, i: usize, j: usize| -> f64 {
-            (0..n).map(|k| V[(i, k)] * f(k) * V[(j, k)]).sum()
+        let own = Matrix::from_fn(n, n, |i, k| V[(i, k)] * P[k]) * V.transpose();
+        let rest = |i: usize| -> f64 { (0..n).map(|k| V[(i, k)].powi(2) * P[k] * values[k]).sum() };
+        let entry = |i: usize, j: usize| {
+            let all = own[(i, j)] - if i == j { rest(i) } else { 0.0 };
+            all * self.scale[i] * self.scale[j]
         };
-        Matrix::from_fn(n, n, |i, j| {
-            let own = product(&|k| P[k], i, j);
-            let rest = if i == j { product(&|k| P[k] * values[k], i, i) } else { 0.0 };
-            (own - rest) * self.scale[i] * self.scale[j]
-        })
+        (0..n * n).map(|k| entry(k / n, k % n)).collect()
     }
+}
+
+/// Parts whose products are added up before others are: the sum does not depend on the number of threads.
+const TOGETHER: usize = 16;
+
+/// `WᵀW` of some rows, the lower half, row by row.
+fn lower(parts: &[&[f64]], n: usize) -> Vec<f64> {
+    let mut sum = vec![0.0; n * n];
+    for row in parts.iter().flat_map(|p| p.chunks_exact(n)) {
+        for (j, x) in row.iter().enumerate().filter(|(_, x)| **x != 0.0) {
+            sum[j * n..=j * n + j].iter_mut().zip(row).for_each(|(s, y)| *s += x * y);
+        }
+    }
+    sum
 }
 
 #[cfg(test)]
@@ -84,7 +97,7 @@ mod tests {
     #[test]
     fn the_derivative_is_that_of_the_smooth_condition() {
         let rows: Vec<f64> = (0..24).map(|i| (1.7 * f64::from(i)).sin() + 0.1 * f64::from(i)).collect();
-        let of = |rows: &[f64]| Gram::new(rows.chunks_exact(4), 4).unwrap();
+        let of = |rows: &[f64]| Gram::new(&[rows], 4).unwrap();
         let Q = of(&rows).derivative(3.0);
         for k in [0, 5, 14, 23] {
             let moved = |h: f64| {
@@ -94,7 +107,7 @@ mod tests {
             };
             let wanted = (moved(1e-5) - moved(-1e-5)) / 2e-5;
             let row = &rows[k / 4 * 4..k / 4 * 4 + 4];
-            let found: f64 = 2.0 * (0..4).map(|j| Q[(k % 4, j)] * row[j]).sum::<f64>();
+            let found: f64 = 2.0 * (0..4).map(|j| Q[k % 4 * 4 + j] * row[j]).sum::<f64>();
             assert!(wanted != 0.0 && (found - wanted).abs() < 1e-6 * (1.0 + wanted.abs()), "{found} {wanted}");
         }
         assert!((of(&rows).smooth(400.0) - of(&rows).condition().ln()).abs() < 1e-2);

@@ -9,10 +9,8 @@ use super::ParameterError;
 use super::base::base_parameters;
 use crate::Robot;
 use crate::description::Coordinate;
-use crate::dynamics::Sign;
 use crate::kinematics::platform::coordinates;
 use crate::kinematics::{SolveError, WorkingMode};
-use crate::linalg::dense::Matrix;
 use crate::model::Topology;
 use crate::trajectory::drive_limits;
 use condition::Gram;
@@ -21,7 +19,7 @@ use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 use rayon::prelude::*;
 use series::{Shape, jet};
-use sight::{Seen, Viewer};
+use sight::{Seen, Viewer, Widths};
 use std::fmt;
 
 /// What an exciting motion must keep to.
@@ -46,7 +44,8 @@ pub struct Search {
     pub period: f64,
     /// Harmonics of the series.
     pub harmonics: usize,
-    /// Motions that are tried: a hundred at random, and the steps from the best of them.
+    /// Motions that are tried: a hundred at random, and the steps from the best of them; fewer steps, which cost more, for
+    /// robots with more than thirty parameters.
     pub trials: usize,
     /// The same seed gives the same motion.
     pub seed: u64,
@@ -54,7 +53,7 @@ pub struct Search {
 
 impl Default for Search {
     fn default() -> Self {
-        Self { period: 4.0, harmonics: 8, trials: 500, seed: 1 }
+        Self { period: 4.0, harmonics: 8, trials: 1500, seed: 1 }
     }
 }
 
@@ -156,11 +155,34 @@ fn name(t: &Topology, independent: usize) -> &'static str {
 /// Random motions that the best is compared with.
 const RANDOM: usize = 100;
 /// The best of them are starts of descents.
-const STARTS: usize = 4;
-/// Rounds of a descent: the power of the smooth condition, and the weight of limits that are left.
-const ROUNDS: [(f64, f64); 4] = [(1.0, 30.0), (4.0, 100.0), (16.0, 300.0), (64.0, 300.0)];
+const STARTS: usize = 12;
+
+/// A round of descents.
+struct Round {
+    /// Power of the smooth condition.
+    power: f64,
+    /// Weight of limits that are left.
+    weight: f64,
+    /// Share of each rate over which the direction of friction is smoothed.
+    width: f64,
+    /// Share of all steps.
+    share: f64,
+    /// How many motions go on.
+    left: usize,
+}
+
+const ROUNDS: [Round; 4] = [
+    Round { power: 1.0, weight: 30.0, width: 0.3, share: 0.15, left: 5 },
+    Round { power: 4.0, weight: 100.0, width: 0.1, share: 0.2, left: 3 },
+    Round { power: 16.0, weight: 300.0, width: 0.05, share: 0.3, left: 2 },
+    Round { power: 64.0, weight: 1000.0, width: 0.05, share: 0.35, left: 2 },
+];
+/// Parameters beyond which there are fewer steps, so that all of them together cost about the same.
+const MANY: usize = 30;
 /// Share of every limit that a descent keeps away from it, for what happens between two instants.
 const SPARE: f64 = 0.01;
+/// Drives that go this many times as fast per motion of the platform as they do at home are near the end of a leg's reach.
+const STEEP: f64 = 4.0;
 
 /// A motion that minimises the condition number of the observation matrix inside limits: the best of random motions, each as
 /// large as the limits allow, then descended from along the derivatives of a smooth condition number.
@@ -173,18 +195,19 @@ pub fn excite(robot: &Robot, mode: &WorkingMode, limits: &Limits, how: &Search) 
         return Err(ExcitationError::Uneven);
     }
     let base = base_parameters(robot, true, 1).map_err(ExcitationError::Parameters)?;
-    let viewer = Viewer::new(robot, mode, limits, base.columns(robot));
     let shape = Shape { region: limits.region.clone(), harmonics: how.harmonics, period: how.period };
-    let instants = (3 * base.base_count / n.max(1)).max(8 * how.harmonics);
+    let instants = (3 * base.base_count / n.max(1)).max(16 * how.harmonics);
+    let viewer = Viewer::new(robot, mode, limits, base.columns(robot), how.period / instants as f64);
     let seeker = Seeker::new(viewer, shape, instants);
     seeker.check_middle()?;
     let mut first = seeker.random_motions(how.seed)?;
     first.sort_by(|a, b| a.0.total_cmp(&b.0));
     let random_median = first[RANDOM / 2].0;
     let starts = STARTS.min(how.trials.saturating_sub(RANDOM));
-    let steps = how.trials.saturating_sub(RANDOM) / starts.max(1);
-    let descended = first[..starts].iter().filter_map(|(_, x)| seeker.improved(x, steps));
-    let best = descended.chain([first[0].clone()]).min_by(|a, b| a.0.total_cmp(&b.0));
+    let list = first[..starts].iter().filter(|f| f.0.is_finite()).map(|f| f.1.clone()).collect();
+    let steps = how.trials.saturating_sub(RANDOM) * MANY.min(base.base_count) / base.base_count.max(1);
+    let found = seeker.sought(list, steps);
+    let best = found.iter().filter_map(|x| seeker.kept(x)).chain([first[0].clone()]).min_by(|a, b| a.0.total_cmp(&b.0));
     let (condition, x) = best.filter(|b| b.0.is_finite()).ok_or(ExcitationError::Hidden)?;
     let (middle, series) = (0..n).map(|c| seeker.shape.written(&x, c)).unzip();
     Ok(Excitation {
@@ -222,7 +245,7 @@ impl<'a> Seeker<'a> {
     /// The limits must hold at rest.
     fn check_middle(&self) -> Result<(), ExcitationError> {
         let still: Vec<[f64; 3]> = (0..self.shape.region.len()).map(|c| [self.shape.extent(c).0, 0.0, 0.0]).collect();
-        let seen = self.viewer.at(&mut self.viewer.memory(), &still, Sign::Sharp).map_err(ExcitationError::Posture)?;
+        let seen = self.viewer.at(&mut self.viewer.memory(), &still, &[]).map_err(ExcitationError::Posture)?;
         self.viewer.left(&seen.used).map_or(Ok(()), |left| Err(ExcitationError::Limit(left)))
     }
 
@@ -270,62 +293,88 @@ impl<'a> Seeker<'a> {
     fn first_left(&self, x: &[f64], bases: &[Vec<[f64; 3]>]) -> Result<(), Option<Left>> {
         let mut memory = self.viewer.memory();
         for basis in bases {
-            let seen = self.viewer.at(&mut memory, &self.shape.jets(x, basis), Sign::Sharp).map_err(|_| None)?;
+            let seen = self.viewer.at(&mut memory, &self.shape.jets(x, basis), &[]).map_err(|_| None)?;
             self.viewer.left(&seen.used).map_or(Ok(()), |left| Err(Some(left)))?;
         }
         Ok(())
     }
 
     /// All instants of a motion; none where one has no posture.
-    fn seen(&self, x: &[f64], sign: Sign) -> Option<Vec<Seen>> {
-        let at = |memory: &mut _, basis: &Vec<[f64; 3]>| self.viewer.at(memory, &self.shape.jets(x, basis), sign).ok();
+    fn seen(&self, x: &[f64], widths: &Widths) -> Option<Vec<Seen>> {
+        let at =
+            |memory: &mut _, basis: &Vec<[f64; 3]>| self.viewer.at(memory, &self.shape.jets(x, basis), widths).ok();
         self.bases.par_iter().map_init(|| self.viewer.memory(), at).collect()
     }
 
     fn gram(&self, seen: &[Seen]) -> Option<Gram> {
         let n = self.viewer.set.parameters.len();
-        Gram::new(seen.iter().flat_map(|s| s.rows.chunks_exact(n)), n)
+        Gram::new(&seen.iter().map(|s| s.rows.as_slice()).collect::<Vec<_>>(), n)
     }
 
     /// Condition number of the observation matrix; infinite where there is none.
     fn condition(&self, x: &[f64]) -> f64 {
-        let gram = self.seen(x, Sign::Sharp).and_then(|seen| self.gram(&seen));
+        let gram = self.seen(x, &[]).and_then(|seen| self.gram(&seen));
         gram.map_or(f64::INFINITY, |g| g.condition())
     }
 
-    /// A better motion from this one on, and its condition number; inside all limits, between the instants too.
-    fn improved(&self, x: &[f64], steps: usize) -> Option<(f64, Vec<f64>)> {
-        let mut x = x.to_vec();
-        for (power, weight) in ROUNDS {
-            x = descended(&Smooth { seeker: self, power, weight }, x, steps.div_ceil(ROUNDS.len()));
+    /// Rates over which directions are smoothed: a share of the root mean square of each rate in a motion.
+    fn widths(&self, x: &[f64], share: f64) -> Vec<f64> {
+        let mut memory = self.viewer.memory();
+        let mut sums: Vec<f64> = Vec::new();
+        for basis in &self.bases {
+            let Ok(_) = self.viewer.at(&mut memory, &self.shape.jets(x, basis), &[]) else { continue };
+            let rates = self.viewer.rates(&memory);
+            sums.resize(rates.len(), 0.0);
+            sums.iter_mut().zip(rates).for_each(|(s, r)| *s += r * r / self.bases.len() as f64);
         }
-        for _ in 0..60 {
-            if self.first_left(&x, &self.fine).is_ok() {
-                return Some((self.condition(&x), x));
+        sums.iter().map(|s| share * s.sqrt()).collect()
+    }
+
+    /// Better motions from the best ones on: in every round all that are left descend, and the better part of them goes on.
+    fn sought(&self, mut list: Vec<Vec<f64>>, steps: usize) -> Vec<Vec<f64>> {
+        for round in &ROUNDS {
+            // Not negative, and no more than there are steps.
+            #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+            let each = (round.share * steps as f64 / list.len().max(1) as f64).ceil() as usize;
+            let descend = |x: &Vec<f64>| {
+                let smooth = Smooth { seeker: self, round, widths: self.widths(x, round.width) };
+                let x = descended(&smooth, x.clone(), each);
+                (smooth.value(&x).map_or(f64::INFINITY, |v| v.0), x)
+            };
+            let mut found: Vec<(f64, Vec<f64>)> = list.iter().map(descend).collect();
+            found.sort_by(|a, b| a.0.total_cmp(&b.0));
+            list = found.into_iter().take(round.left).map(|f| f.1).collect();
+        }
+        list
+    }
+
+    /// A motion made no smaller than it must be to keep all limits, between the instants too, and its condition number.
+    fn kept(&self, x: &[f64]) -> Option<(f64, Vec<f64>)> {
+        let fits = |by: f64| self.first_left(&self.shape.shrunk(x, 1.0 - by), &self.fine).is_ok();
+        let mut by = if fits(0.0) { 0.0 } else { (0..10).map(|k| 1e-3 * 2.0_f64.powi(k)).find(|by| fits(*by))? };
+        // Between this and half of it.
+        for part in [0.5, 0.25, 0.125, 0.0625] {
+            if by > 1e-3 && fits((1.0 - part) * by) {
+                by *= 1.0 - part;
             }
-            x = self.shape.shrunk(&x, 0.99);
         }
-        None
+        let x = self.shape.shrunk(x, 1.0 - by);
+        Some((self.condition(&x), x))
     }
 }
 
 /// The smooth condition number of a motion and a penalty for limits that are left.
 struct Smooth<'a> {
     seeker: &'a Seeker<'a>,
-    power: f64,
-    weight: f64,
+    round: &'a Round,
+    widths: Vec<f64>,
 }
 
 impl Smooth<'_> {
-    /// Direction of friction, smoothed over a small part of the rates that fill the region once in a period.
-    fn sign(&self) -> Sign {
-        let shape = &self.seeker.shape;
-        let widest = (0..shape.region.len()).map(|c| shape.extent(c).1).fold(0.0, f64::max);
-        Sign::Smooth(0.02 * widest * shape.frequency())
-    }
-
-    fn penalty(used: &[f64]) -> f64 {
-        used.iter().map(|u| (u - 1.0 + SPARE).max(0.0).powi(2)).sum()
+    /// Limits that an instant leaves, and legs that come to the end of their reach.
+    fn penalty(seen: &Seen) -> f64 {
+        let beyond = |x: f64| x.max(0.0).powi(2);
+        beyond(0.1 * (seen.steep / STEEP - 1.0)) + seen.used.iter().map(|u| beyond(u - 1.0 + SPARE)).sum::<f64>()
     }
 
     /// Derivatives of the function by the coordinates of an instant and their derivatives, by differences.
@@ -335,19 +384,17 @@ impl Smooth<'_> {
         x: &[f64],
         i: usize,
         seen: &Seen,
-        Q: &Matrix,
+        Q: &[f64],
     ) -> Vec<[f64; 3]> {
         let Seeker { viewer, shape, bases, .. } = self.seeker;
-        let n = Q.nrows();
         let jets = shape.jets(x, &bases[i]);
-        let g: Vec<f64> = seen
-            .rows
-            .chunks_exact(n)
-            .flat_map(|w| (0..n).map(|a| 2.0 * (0..n).map(|b| Q[(a, b)] * w[b]).sum::<f64>()).collect::<Vec<f64>>())
-            .collect();
+        let n = viewer.set.parameters.len();
+        let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(x, y)| x * y).sum::<f64>();
+        let twice = |w: &[f64]| Q.chunks_exact(n).map(|row| 2.0 * dot(row, w)).collect::<Vec<f64>>();
+        let g: Vec<f64> = seen.rows.chunks_exact(n).flat_map(twice).collect();
         let mut out = vec![[0.0; 3]; jets.len()];
         // Rates and accelerations first, at the posture itself.
-        let Ok((_, place)) = viewer.placed(memory, &jets, self.sign()) else { return out };
+        let Ok((_, place)) = viewer.placed(memory, &jets, &self.widths) else { return out };
         for d in [2, 1, 0] {
             for (c, out) in out.iter_mut().enumerate() {
                 let mut moved = jets.clone();
@@ -355,12 +402,12 @@ impl Smooth<'_> {
                 let d = usize::try_from(d).unwrap_or(0);
                 moved[c][d] += h;
                 let next = match d {
-                    0 => viewer.at(memory, &moved, self.sign()),
-                    _ => viewer.moved(memory, &place, &moved, self.sign()),
+                    0 => viewer.at(memory, &moved, &self.widths),
+                    _ => viewer.moved(memory, &place, &moved, &self.widths),
                 };
                 let Ok(next) = next else { continue };
                 let rows: f64 = g.iter().zip(next.rows.iter().zip(&seen.rows)).map(|(g, (a, b))| g * (a - b)).sum();
-                let limits = self.weight * (Self::penalty(&next.used) - Self::penalty(&seen.used));
+                let limits = self.round.weight * (Self::penalty(&next) - Self::penalty(seen));
                 out[d] = (rows + limits) / h;
             }
         }
@@ -369,19 +416,20 @@ impl Smooth<'_> {
 }
 
 impl Descending for Smooth<'_> {
-    type At = (Vec<Seen>, Matrix);
+    type At = (Vec<Seen>, Gram);
 
     fn value(&self, x: &[f64]) -> Option<(f64, Self::At)> {
-        let seen = self.seeker.seen(x, self.sign())?;
+        let seen = self.seeker.seen(x, &self.widths)?;
         let gram = self.seeker.gram(&seen)?;
-        let limits: f64 = seen.iter().map(|s| Self::penalty(&s.used)).sum();
-        let value = gram.smooth(self.power) + self.weight * limits;
-        value.is_finite().then(|| (value, (seen, gram.derivative(self.power))))
+        let limits: f64 = seen.iter().map(Self::penalty).sum();
+        let value = gram.smooth(self.round.power) + self.round.weight * limits;
+        value.is_finite().then_some((value, (seen, gram)))
     }
 
-    fn gradient(&self, x: &[f64], (seen, Q): &Self::At) -> Vec<f64> {
+    fn gradient(&self, x: &[f64], (seen, gram): &Self::At) -> Vec<f64> {
+        let Q = gram.derivative(self.round.power);
         let Seeker { viewer, shape, bases, .. } = self.seeker;
-        let one = |memory: &mut _, (i, s): (usize, &Seen)| self.by_jets(memory, x, i, s, Q);
+        let one = |memory: &mut _, (i, s): (usize, &Seen)| self.by_jets(memory, x, i, s, &Q);
         let all: Vec<Vec<[f64; 3]>> = seen.par_iter().enumerate().map_init(|| viewer.memory(), one).collect();
         let n = shape.per_coordinate();
         let entry = |k: usize| {
