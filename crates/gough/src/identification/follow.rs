@@ -124,12 +124,11 @@ impl<'a> Follower<'a> {
         let mut last = FAR;
         for _ in 0..STEPS {
             let off = off(model, q, &posture);
-            let now = match given.take().filter(|_| !redundant) {
-                Some(now) => now,
-                None => {
-                    self.memory.pos.clone_from(posture.positions());
-                    self.memory.settle(model)?
-                }
+            let now = if let Some(now) = given.take().filter(|_| !redundant) {
+                now
+            } else {
+                self.memory.pos.clone_from(posture.positions());
+                self.memory.settle(model)?
             };
             let step = carried(&now, &off, independent.len());
             let length = |(c, x): (&Coordinate, &f64)| x.abs() / if c.is_angle() { 1.0 } else { model.size() };

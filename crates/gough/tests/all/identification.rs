@@ -76,7 +76,7 @@ fn reported_deviations_are_those_of_repetitions() {
     let clean = record(&robot, 4.0, 200.0);
     let full = std::env::var_os("GOUGH_FULL").is_some();
     let repetitions = if full { 200 } else { 24 };
-    let mut squares = vec![0.0; 17];
+    let mut squares = [0.0; 17];
     for seed in 0..repetitions {
         let sensors = Sensors { effort_share: 0.01, step: 1e-6, seed, ..Sensors::default() };
         let found =
