@@ -31,7 +31,7 @@ fn wait_until(what: &str, holds: impl Fn() -> bool) {
 #[test]
 fn an_interrupted_batch_keeps_whole_states_and_says_how_many_of_how_many() {
     let folder = tempfile::tempdir().unwrap();
-    let lines: String = (0..200_000).map(|i| format!("{:.6},0.25\n", 0.04 + 1e-7 * f64::from(i))).collect();
+    let lines: String = (0..1_000_000).map(|i| format!("{:.6},0.25\n", 0.04 + 2e-8 * f64::from(i))).collect();
     let states = file(folder.path(), "s.csv", &format!("x,y\n{lines}"));
     for (signal, status) in [("-INT", 130), ("-TERM", 143)] {
         let answer = folder.path().join("answer.json");
@@ -47,7 +47,7 @@ fn an_interrupted_batch_keeps_whole_states_and_says_how_many_of_how_many() {
         let kept: Value = serde_json::from_str(&std::fs::read_to_string(&answer).unwrap()).unwrap();
         assert_eq!(kept["complete"], false);
         assert_eq!(kept["count"]["done"], kept["states"].as_array().unwrap().len());
-        assert_eq!(kept["count"]["of"], 200_000);
+        assert_eq!(kept["count"]["of"], 1_000_000);
         std::fs::remove_file(&answer).unwrap();
     }
 }
