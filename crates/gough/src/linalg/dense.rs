@@ -1,5 +1,5 @@
-//! Factorisations on `f64`: singular values ([`singular`](super::singular)), Cholesky, symmetric eigenvalues
-//! ([`symmetric`](super::symmetric)), roots of polynomials.
+//! Factorisations on `f64`: singular values by rotations of columns, Cholesky, symmetric eigenvalues by Householder and QL, roots
+//! of polynomials.
 
 use super::RANK_TOLERANCE;
 use super::singular;
