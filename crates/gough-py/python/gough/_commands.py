@@ -338,7 +338,8 @@ class Commands(_native.Robot):
                 each of length one; half of that at home unless given, and 0.1 at most
             period: Period of the motion [default: "4 s"]
             harmonics: Harmonics of the series [default: 8]
-            trials: Motions that are tried: a hundred at random, and the steps from the best of them, fewer with more than 30 parameters [default: 1500]
+            trials: Motions that are tried: a hundred at random, and the steps from the best of them, fewer with more
+                than 30 parameters [default: 1500]
             seed: The same seed gives the same motion [default: 1]
             csv: Write the motion as a trajectory, in 500 steps a period
             time: How long the motion goes on in --csv, period after period; one period unless given
