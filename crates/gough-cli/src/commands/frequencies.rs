@@ -120,7 +120,7 @@ fn text(robot: &Robot, found: &FrequencyAnswer) -> String {
     let _ = writeln!(out, "working mode {mode}, drives {drives}, {dof} degrees of freedom");
     drives_text(&mut out, &found.drives);
     for SliderPlace { joint, beam, along, length, .. } in &found.sliders {
-        let _ = writeln!(out, "q{joint} slides on beam {beam} and stands at {along:.6} of {length:.6} m");
+        let _ = writeln!(out, "`{joint}` slides on beam {beam} and stands at {along:.6} of {length:.6} m");
     }
     if !found.massless.is_empty() {
         let _ = writeln!(out, "without mass, condensed: {}", found.massless.join(", "));

@@ -207,7 +207,7 @@ fn a_slider_on_a_beam_is_told_and_does_not_move_in_silence() {
     assert!(slider["joint"] == "1" && slider["beam"] == "rail" && slider["length"] == 1.0, "{slider}");
     assert!((slider["along"].as_f64().unwrap() - 0.8).abs() < 1e-12);
     let (out, ..) = run(&["frequencies", &rail, "--pose", "x=0.9"]);
-    assert!(out.contains("q1 slides on beam rail and stands at 0.800000 of 1.000000 m"), "{out}");
+    assert!(out.contains("`1` slides on beam rail and stands at 0.800000 of 1.000000 m"), "{out}");
     // 3 EI / a³ of a clamped beam, EI = 210e9 · 0.02⁴ / 12; the platform stands 0.1 m before the carriage, which turns with the rail.
     let response = json(&["response", &rail, "--pose", "x=0.6", "--input", "fz", "--output-motion", "z", "--json"]);
     let (EI, a, b): (f64, f64, f64) = (2800.0, 0.5, 0.1);
@@ -220,7 +220,7 @@ fn a_slider_on_a_beam_is_told_and_does_not_move_in_silence() {
         &["frequencies", &rail, "--method", "cartesian"],
     ] {
         let (_, err, status) = run(question);
-        assert!(status != 0 && err.contains("q1 slides along the flexible beam `rail`"), "{question:?}: {err}");
+        assert!(status != 0 && err.contains("`1` slides along the flexible beam `rail`"), "{question:?}: {err}");
     }
     assert_eq!(run(&["simulate", &rail, "--time", "0.01", "--efforts", "q1=1", "--rigid"]).2, 0);
 }

@@ -275,6 +275,11 @@ impl ClosureJoint {
         }
     }
 
+    /// Whether its sides slide along each other.
+    pub fn slides(self) -> bool {
+        matches!(self, ClosureJoint::Prismatic | ClosureJoint::Cylindrical)
+    }
+
     /// The word of the file.
     pub fn word(self) -> &'static str {
         match self {

@@ -3,7 +3,7 @@
 use super::error::ElasticError;
 use super::plan::{
     Actuators, BeamSlider, Cluster, ElasticPlan, Element, FramePlan, Host, Link, LinkJoint, MOST_COORDINATES, Part,
-    Place, Screw, Station, Variable, modal,
+    Place, Screw, Sliding, Station, Variable, modal,
 };
 use crate::description::{ClosureJoint, Drive, Flexible};
 use crate::kinematics::Positions;
@@ -82,11 +82,11 @@ impl<'m> Builder<'m> {
         let mut stations = vec![(0.0, Station::Start), (beam.length, Station::End)];
         let children = t.bodies.iter().filter(|(_, b)| b.parent == Node::Body(body));
         let mut attached: Vec<(Vec3<f64>, Station)> =
-            children.map(|(c, _)| (self.hangs_at(c), self.station(c))).collect();
+            children.map(|(c, _)| (self.hangs_at(c), self.station(Sliding::Body(c)))).collect();
         // The tool point becomes a node too: what the platform weighs hangs there.
         for (c, closure) in t.closures.iter() {
             let sides = (0..2).filter(|k| closure.sides[*k] == Node::Body(body));
-            attached.extend(sides.map(|k| (numbers.closures[c][k].p, Station::Side(c, k))));
+            attached.extend(sides.map(|k| (self.closes_at(c, k), self.station(Sliding::Closure(c, k)))));
         }
         attached.extend(beam.lumped.iter().enumerate().map(|(i, (p, _))| (*p, Station::Lump(i))));
         for (p, station) in attached {
@@ -119,18 +119,30 @@ impl<'m> Builder<'m> {
 
     /// Where a body hangs on its parent: at its joint, or where it has slid to along a beam.
     fn hangs_at(&self, body: BodyId) -> Vec3<f64> {
-        let numbers = self.model.numbers();
-        let slid = self.sliders.iter().find(|s| s.body == body);
-        let beam = slid.and_then(|s| numbers.beams[s.beam].as_ref().map(|beam| (s.along, beam)));
-        let joint = numbers.bodies[body].X_PF.p;
-        beam.map_or(joint, |(along, beam)| {
-            let across = beam.X_MN.apply_inv(joint);
+        self.slid(Sliding::Body(body), self.model.numbers().bodies[body].X_PF.p)
+    }
+
+    /// Where a closure holds one of its sides: at its point, or where the other side has slid to along a beam.
+    fn closes_at(&self, closure: ClosureId, side: usize) -> Vec3<f64> {
+        self.slid(Sliding::Closure(closure, side), self.model.numbers().closures[closure][side].p)
+    }
+
+    /// A point of a beam, moved along it to where the slider stands, if that is one.
+    fn slid(&self, what: Sliding, p: Vec3<f64>) -> Vec3<f64> {
+        let slid = self.sliders.iter().find(|s| s.what == what);
+        let beam = slid.and_then(|s| self.model.numbers().beams[s.beam].as_ref().map(|beam| (s.along, beam)));
+        beam.map_or(p, |(along, beam)| {
+            let across = beam.X_MN.apply_inv(p);
             beam.X_MN * Vec3::new(along, across.y, across.z)
         })
     }
 
-    fn station(&self, body: BodyId) -> Station {
-        self.sliders.iter().position(|s| s.body == body).map_or(Station::Joint(body), Station::Slider)
+    fn station(&self, what: Sliding) -> Station {
+        let fixed = match what {
+            Sliding::Body(body) => Station::Joint(body),
+            Sliding::Closure(c, side) => Station::Side(c, side),
+        };
+        self.sliders.iter().position(|s| s.what == what).map_or(fixed, Station::Slider)
     }
 
     fn frame(&self, place: Place) -> usize {
@@ -204,12 +216,12 @@ impl<'m> Builder<'m> {
     }
 
     pub(super) fn link_closures(&mut self) -> Result<(), ElasticError> {
-        let (t, numbers) = (self.model.topology(), self.model.numbers());
+        let t = self.model.topology();
         for (id, closure) in t.closures.iter().filter(|(_, c)| !c.tool) {
             let named = self.model.closure_row(id).map(|r| [&r.a.at_point, &r.b.at_point]);
             let side = |k: usize| {
                 let name = named.and_then(|n| n[k].as_ref()).map(|n| n.text.as_str());
-                self.attachment(closure.sides[k], numbers.closures[id][k].p, name)
+                self.attachment(closure.sides[k], self.closes_at(id, k), name)
             };
             let frames = [side(0)?, side(1)?];
             let screws = cut_screws(id, closure.joint);

@@ -98,9 +98,9 @@ pub enum ElasticError {
         /// Its value.
         value: f64,
     },
-    /// A body slides along a beam, whose node would have to go with it.
+    /// Something slides along a beam, whose node would have to go with it.
     SlidesOnBeam {
-        /// The joint.
+        /// The body whose joint slides, or the closure.
         joint: String,
         /// The beam.
         beam: String,
@@ -120,8 +120,8 @@ pub enum ElasticError {
 impl ElasticError {
     /// The refusal of a motion along a beam.
     pub(crate) fn slides(model: &crate::model::Model<f64>, slider: &super::plan::BeamSlider) -> Self {
-        let name = |b| model.topology().bodies[b].name.clone();
-        ElasticError::SlidesOnBeam { joint: name(slider.body), beam: name(slider.beam) }
+        let beam = model.topology().bodies[slider.beam].name.clone();
+        ElasticError::SlidesOnBeam { joint: slider.name(model), beam }
     }
 
     /// The kind of refusal, one word.
@@ -249,7 +249,7 @@ impl fmt::Display for ElasticError {
             ),
             ElasticError::SlidesOnBeam { joint, beam } => write!(
                 f,
-                "q{joint} slides along the flexible beam `{beam}`: the full method of `frequencies` and `map`, and `response`, take it where \
+                "`{joint}` slides along the flexible beam `{beam}`: the full method of `frequencies` and `map`, and `response`, take it where \
                  it stands; its motion along the beam, code and the Cartesian method do not; ask with --rigid, or leave `beam` of \
                  `{beam}` out"
             ),

@@ -92,7 +92,7 @@ pub enum Station {
     End,
     /// The joint of a body on the beam.
     Joint(BodyId),
-    /// A body that slides along the beam: place in [`ElasticPlan::sliders`].
+    /// What slides along the beam: place in [`ElasticPlan::sliders`].
     Slider(usize),
     /// A side of a closure.
     Side(ClosureId, usize),
@@ -267,11 +267,20 @@ impl Element {
     }
 }
 
-/// A body that slides along a beam: the node under it goes with it, so that a plan is that of one place of the slider.
+/// What slides along a beam.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Sliding {
+    /// A body by its own joint.
+    Body(BodyId),
+    /// Whatever stands on the other side of a closure; the number is that of the side on the beam.
+    Closure(ClosureId, usize),
+}
+
+/// Something that slides along a beam: the node under it goes with it, so that a plan is that of one place of the slider.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct BeamSlider {
     /// What slides.
-    pub body: BodyId,
+    pub what: Sliding,
     /// The beam.
     pub beam: BodyId,
     /// How far along the beam it stands at the posture of the plan.
@@ -282,8 +291,23 @@ impl BeamSlider {
     /// How far along its beam it stands at a posture.
     pub fn along_at<S: crate::scalar::Real, P: Sight<S>>(&self, model: &Model<S>, pos: &P) -> S {
         let Some(beam) = &model.numbers().beams[self.beam] else { return S::zero() };
-        let X = pos.seen(&pos.body(self.beam), &pos.body(self.body));
-        beam.X_MN.apply_inv(X.p).x
+        let there = match self.what {
+            Sliding::Body(body) => pos.body(body),
+            Sliding::Closure(c, side) => {
+                let other = 1 - side;
+                pos.spot(model.topology().closures[c].sides[other], &model.numbers().closures[c][other])
+            }
+        };
+        beam.X_MN.apply_inv(pos.seen(&pos.body(self.beam), &there).p).x
+    }
+
+    /// Name of the joint or closure.
+    pub fn name<S: crate::scalar::Real>(&self, model: &Model<S>) -> String {
+        let t = model.topology();
+        match self.what {
+            Sliding::Body(body) => t.bodies[body].name.clone(),
+            Sliding::Closure(c, _) => t.closures[c].name.clone(),
+        }
     }
 
     /// Refuses a robot on whose beams something slides.
@@ -291,20 +315,30 @@ impl BeamSlider {
         Self::list(model, pos).first().map_or(Ok(()), |slider| Err(ElasticError::slides(model, slider)))
     }
 
-    /// Bodies that slide along beams, at a posture.
+    /// What slides along beams, at a posture.
     pub(super) fn list(model: &Model<f64>, pos: &Positions<f64>) -> Vec<Self> {
-        let slides = model.topology().bodies.iter().filter(|(_, b)| b.joint == JointKind::Prismatic);
-        slides
-            .filter_map(|(body, b)| {
-                let Node::Body(beam) = b.parent else { return None };
-                let axis = model.numbers().bodies[body].X_PF.R.column(2);
-                let x = model.numbers().beams[beam].as_ref()?.X_MN.R.column(0);
-                let mut slider = Self { body, beam, along: 0.0 };
-                slider.along = slider.along_at(model, pos);
-                (axis.cross(&x).norm() < 1e-9).then_some(slider)
-            })
-            .collect()
+        let (t, numbers) = (model.topology(), model.numbers());
+        let bodies = t.bodies.iter().filter(|(_, b)| b.joint == JointKind::Prismatic);
+        let joints = bodies.map(|(body, b)| (Sliding::Body(body), b.parent, &numbers.bodies[body].X_PF));
+        let closures = t.closures.iter().filter(|(_, c)| c.joint.slides());
+        // Between two beams the first side is the rail.
+        let cuts = closures.filter_map(|(c, closure)| {
+            let sides = (0..2).map(|k| (Sliding::Closure(c, k), closure.sides[k], &numbers.closures[c][k]));
+            sides.into_iter().find(|(_, node, X)| beam_along(model, *node, X).is_some())
+        });
+        let found = joints.chain(cuts).filter_map(|(what, node, X)| {
+            let slider = Self { what, beam: beam_along(model, node, X)?, along: 0.0 };
+            Some(Self { along: slider.along_at(model, pos), ..slider })
+        });
+        found.collect()
     }
+}
+
+/// The beam whose axis the third axis of a frame on it follows.
+fn beam_along(model: &Model<f64>, node: Node, X: &crate::spatial::Pose<f64>) -> Option<BodyId> {
+    let Node::Body(body) = node else { return None };
+    let x = model.numbers().beams[body].as_ref()?.X_MN.R.column(0);
+    (X.R.column(2).cross(&x).norm() < 1e-9).then_some(body)
 }
 
 /// The plan.
@@ -330,7 +364,7 @@ pub struct ElasticPlan {
     pub arms: Vec<(BodyId, f64)>,
     /// Motions in the plane only.
     pub planar: bool,
-    /// Bodies that slide along beams, where they stand.
+    /// What slides along beams, where it stands.
     pub sliders: Vec<BeamSlider>,
 }
 

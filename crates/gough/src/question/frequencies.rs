@@ -114,7 +114,7 @@ pub struct EnergyShare {
 #[derive(Clone, PartialEq, Debug, Serialize)]
 #[non_exhaustive]
 pub struct SliderPlace {
-    /// The joint.
+    /// The body whose joint slides, or the closure.
     pub joint: String,
     /// The beam.
     pub beam: String,
@@ -295,10 +295,9 @@ fn shape(v: &mut Vibration, mode: usize) -> Vec<PlaceMotion> {
 /// Sliders on flexible beams.
 fn slider_places(v: &Vibration) -> Vec<SliderPlace> {
     let model = v.elastic_model();
-    let name = |b| model.topology().bodies[b].name.clone();
     let told = v.plan().sliders.iter().map(|s| SliderPlace {
-        joint: name(s.body),
-        beam: name(s.beam),
+        joint: s.name(model),
+        beam: model.topology().bodies[s.beam].name.clone(),
         along: s.along,
         length: model.numbers().beams[s.beam].as_ref().map_or(0.0, |b| b.length),
     });

@@ -6,6 +6,7 @@ use crate::dynamics::newton_euler::Sign;
 use crate::dynamics::{Conditions, active_model, inverse_dynamics_under};
 use crate::elastodynamics::ElasticError;
 use crate::elastodynamics::motion::{Factor, Flexible, FlexibleState, MotionCoordinate, ReducedEquations};
+use crate::elastodynamics::plan::Sliding;
 use crate::kinematics::{WorkingMode, inverse};
 use crate::linalg::small::Dense;
 use crate::model::{Model, Node};
@@ -184,9 +185,13 @@ impl<'a, 'm> FlexiblePlant<'a, 'm> {
         {
             return Err(ElasticError::NotSimulated);
         }
-        let is_held =
-            |body| matches!(law, FlexibleLaw::Held) && t.bodies[body].coord.is_some_and(|c| t.active.contains(&c));
-        if let Some(slider) = flexible.flexible().sliders().iter().find(|s| !is_held(s.body)) {
+        let is_held = |what| match what {
+            Sliding::Body(body) => {
+                matches!(law, FlexibleLaw::Held) && t.bodies[body].coord.is_some_and(|c| t.active.contains(&c))
+            }
+            Sliding::Closure(..) => false,
+        };
+        if let Some(slider) = flexible.flexible().sliders().iter().find(|s| !is_held(s.what)) {
             return Err(ElasticError::slides(flexible.model(), slider));
         }
         let limit = |c: &crate::model::CoordId| {

@@ -40,6 +40,7 @@ mod reference;
 mod regressor;
 mod simulation;
 mod singularities;
+mod sliders;
 mod trajectory;
 mod view;
 mod written_robots;

@@ -3,6 +3,7 @@
 use super::solve::{Factor, Flexible, FlexibleState, ReducedEquations};
 use crate::dynamics::Sign;
 use crate::elastodynamics::error::ElasticError;
+use crate::elastodynamics::plan::Sliding;
 use crate::kinematics::{Posture, forward, inverse};
 use crate::linalg::small::Dense;
 use crate::spatial::{Pose, Twist};
@@ -158,9 +159,11 @@ impl Flexible<'_> {
         for slider in self.flexible.sliders() {
             let numbers = self.model.numbers();
             let Some(beam) = &numbers.beams[slider.beam] else { continue };
-            let coord = self.model.topology().bodies[slider.body].coord;
+            // Where a closure has slid to, no coordinate of the motion tells.
+            let Sliding::Body(body) = slider.what else { return Err(ElasticError::slides(self.model, slider)) };
+            let coord = self.model.topology().bodies[body].coord;
             let Some(slot) = self.flexible.joints(coord.as_slice()).first().copied() else { continue };
-            let X = numbers.bodies[slider.body].X_PF.slid(state.at.q[slot]);
+            let X = numbers.bodies[body].X_PF.slid(state.at.q[slot]);
             let shift = beam.X_MN.apply_inv(X.p).x - slider.along;
             if shift.abs() > SAME_PLACE * beam.length || state.rates[slot] != 0.0 {
                 return Err(ElasticError::slides(self.model, slider));
