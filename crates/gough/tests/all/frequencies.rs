@@ -1,5 +1,5 @@
 //! Natural frequencies against published tables, reference numbers, other roads and laws.
-use crate::common::{eigenvalues, numbers, robot, text as common_text};
+use crate::common::{compile, eigenvalues, numbers, robot};
 use gough::Robot;
 use gough::description::Options;
 use gough::dynamics::{Conditions, platform_model};

@@ -138,13 +138,13 @@ fn what_is_not_compiled_says_so() {
 /// Efforts with and without friction, and accelerations back from them, of states given by pose; refusals among them.
 #[test]
 fn batches_by_programs_are_states_alone() {
-    let mut random = random(92);
+    let (mut random, mut by_program) = (random(92), 0);
     for robot in all_robots() {
         let (mode, n) = (robot.mode(), robot.components().len());
         let drives = robot.active_joints().len();
         let friction = [None, Some(Sign::Sharp)][n % 2];
         // What is made is taken, however few the states are.
-        let _ = robot.program_by_matrix(ModelKind::Idm, mode, friction.is_some());
+        by_program += usize::from(robot.program_by_matrix(ModelKind::Idm, mode, friction.is_some()).is_ok());
         let own: Vec<(Pose<f64>, Vec<f64>, Vec<f64>)> = (0..40)
             .map(|i| {
                 let mut pose = random_pose(&robot, &mut random, 0.1, 0.1);
@@ -188,4 +188,5 @@ fn batches_by_programs_are_states_alone() {
             }
         }
     }
+    assert!(by_program >= 18, "{by_program} robots have programs");
 }

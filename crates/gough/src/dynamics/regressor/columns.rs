@@ -83,11 +83,6 @@ impl<S: Real> Frames<S> {
     pub fn new(model: &Model<S>, set: &StandardSet) -> Self {
         Self(set.frames.iter().map(|f| (f.node, f.pose(model))).collect())
     }
-
-    /// How many there are.
-    pub fn count(&self) -> usize {
-        self.0.len()
-    }
 }
 
 /// What meets a joint coordinate with this rate for a unit of a friction parameter, (8.30)-(8.32).

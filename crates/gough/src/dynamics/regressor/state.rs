@@ -57,14 +57,19 @@ pub(crate) struct Memory {
     /// The motion.
     pub motion: Motion<f64>,
     partial: PartialRates<f64>,
-    /// Frames of the last set.
-    frames: Option<Frames<f64>>,
+    /// Frames of the model that carry mass: those of all its sets.
+    frames: Frames<f64>,
 }
 
 impl Memory {
     /// Memory for a model.
     pub fn new(model: &Model<f64>) -> Self {
-        Self { pos: Positions::new(model), motion: Motion::new(model), partial: PartialRates::new(model), frames: None }
+        Self {
+            pos: Positions::new(model),
+            motion: Motion::new(model),
+            partial: PartialRates::new(model),
+            frames: Frames::new(model, &StandardSet::new(model)),
+        }
     }
 
     /// Takes up the posture in the memory: efforts of the drives that answer a unit of each freedom there.
@@ -133,11 +138,7 @@ impl Memory {
         set: &StandardSet,
         meets: &Meets<'_, f64>,
     ) -> Result<Regressor, SolveError> {
-        // The frames of all sets of a model are the same, unless there are none.
-        let last = self.frames.take().filter(|f| f.count() == set.frames.len());
-        let frames = last.unwrap_or_else(|| Frames::new(model, set));
-        let columns = columns_under(model, set, meets, &frames, (&self.pos, &self.motion), &self.partial);
-        self.frames = Some(frames);
+        let columns = columns_under(model, set, meets, &self.frames, (&self.pos, &self.motion), &self.partial);
         let found = project(model, &self.motion, &self.partial, &columns);
         let finite = found.matrix.data.iter().chain(&found.drives.data).all(|x| x.is_finite());
         if finite { Ok(found) } else { Err(SolveError::not_finite()) }
