@@ -47,6 +47,14 @@ export class App {
     return found;
   }
 
+  /** Take up the text of the robot that the library has, which was loaded by its name. */
+  takeSource(): void {
+    const found = this.library?.ask<Source>({ ask: 'source' });
+    if (!found || 'error' in found) return;
+    this.source = found.answer;
+    this.panels.forEach((p) => p.rebuild?.());
+  }
+
   /** Show a robot at home. */
   show(portrait: Portrait, frames: ArrayLike<number>): void {
     this.portrait = portrait;

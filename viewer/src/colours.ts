@@ -19,3 +19,6 @@ export function viridis(x: number): [number, number, number] {
   const mix = (k: 0 | 1 | 2): number => Math.round(a[k] + (at - i) * (b[k] - a[k]));
   return [mix(0), mix(1), mix(2)];
 }
+
+/** Forces of the ground. */
+export const GROUND = 0x1a7f37;

@@ -3,7 +3,10 @@
 import { App, type Panel } from './app';
 import { h, part, save } from './dom';
 import { Aside, Library, answerAside, unpack } from './library';
-import { bodyPanel, effortPanel, filePanel, frequencyPanel, jointPanel, mapPanel, modePanel, motionPanel, motorPanel, parameterPanel, posePanel, posturePanel, singularityPanel } from './panels';
+import { mapPanel } from './map_panel';
+import { motionPanel } from './motion';
+import { bodyPanel, effortPanel, filePanel, frequencyPanel, jointPanel, modePanel, motorPanel, parameterPanel, posePanel, posturePanel, singularityPanel } from './panels';
+import { robotPanel } from './playground';
 import { Stage } from './stage';
 import * as THREE from 'three';
 import type { Given } from './types';
@@ -13,7 +16,9 @@ function given(): Given {
   try {
     return JSON.parse(text) as Given;
   } catch {
-    return { source: { name: 'five-bar' } };
+    // Nothing was put into the page: robots are tried in it.
+    const name = new URLSearchParams(location.hash.slice(1)).get('robot') ?? 'five-bar';
+    return { source: { name }, playground: true };
   }
 }
 
@@ -36,7 +41,8 @@ async function start(): Promise<void> {
   const bodies = bodyPanel(app);
   const panels: Panel[] = library
     ? [posePanel(app), modePanel(app), jointPanel(app), singularityPanel(app), effortPanel(app), frequencyPanel(app), motorPanel(app), mapPanel(app), motionPanel(app), bodies, parameterPanel(app, (why) => app.say(why)), filePanel(app)]
-    : [posturePanel(app), jointPanel(app), bodies, filePanel(app)];
+    : [posturePanel(app), motionPanel(app), mapPanel(app), jointPanel(app), bodies, filePanel(app)];
+  if (library && data.playground) panels.unshift(robotPanel(app));
   app.panels = panels;
   part('panels').append(...panels.map((p) => p.element));
   if (picture) tools(app, picture);
@@ -50,7 +56,12 @@ async function start(): Promise<void> {
 function begin(app: App): void {
   const { given: data, library } = app;
   if (library) {
-    const found = app.load(data.source);
+    let found = app.load(data.source);
+    if (data.playground && found && 'error' in found) {
+      app.say(found.error.message);
+      found = app.load({ name: 'five-bar' });
+    }
+    if (data.playground) app.takeSource();
     if (found && 'error' in found) {
       part('title').textContent = data.source.name;
       app.say(found.faults ? `${found.faults.length} fault${found.faults.length === 1 ? '' : 's'} in the file` : found.error.message);
@@ -66,6 +77,7 @@ function begin(app: App): void {
   }
   const first = data.postures?.[0];
   if (data.portrait && first) {
+    app.standing = first.standing;
     app.show(data.portrait, first.frames);
     app.fixed(0);
     app.say('The library is not in this page: it shows what the command line computed.');
@@ -88,7 +100,8 @@ function tools(app: App, stage: Stage): void {
   const name = (): string => app.portrait?.robot.replace(/[^\w-]+/g, '-') ?? 'robot';
   const link = (): void => {
     const mode = app.standing?.working_mode ?? '';
-    location.hash = new URLSearchParams({ at: app.at.join(), mode, eye: stage.eye.map((x) => x.toPrecision(6)).join() }).toString();
+    const robot: Record<string, string> = app.given.playground ? { robot: app.source.name } : {};
+    location.hash = new URLSearchParams({ ...robot, at: app.at.join(), mode, eye: stage.eye.map((x) => x.toPrecision(6)).join() }).toString();
     void navigator.clipboard?.writeText(location.href).catch(() => undefined);
     app.say('The address of this page now holds pose, mode and camera.');
   };

@@ -2,16 +2,37 @@
 
 import { viridis } from './colours';
 import type { Library } from './library';
-import type { MapRow, Refused } from './types';
+import type { Coordinate, MapAnswer, MapRow, Refused } from './types';
 
 export interface Axis { name: string; index: number; low: number; high: number }
 export interface Field {
   quantity: string;
   unit: string;
   axes: [Axis, Axis];
-  nodes: number;
+  /** How many across and how many upwards. */
+  nodes: [number, number];
+  /** The first coordinate runs fastest. */
   values: (number | null)[];
   range: [number, number];
+}
+
+function rangeOf(values: readonly (number | null)[]): [number, number] {
+  const finite = values.filter((v): v is number => v !== null && Number.isFinite(v));
+  return finite.length ? [finite.reduce((a, b) => Math.min(a, b)), finite.reduce((a, b) => Math.max(a, b))] : [0, 0];
+}
+
+/** The field of a map that the command line put into the page; null where its coordinates are not those of the robot. */
+export function fieldOf(given: MapAnswer, coordinates: readonly Coordinate[]): Field | null {
+  const axes = given.axes.map(({ name, values }): Axis => {
+    const index = coordinates.findIndex((c) => c.name === name);
+    return { name, index, low: values[0] ?? 0, high: values[values.length - 1] ?? 0 };
+  });
+  const [a, b] = axes;
+  if (!a || !b || a.index < 0 || b.index < 0) return null;
+  const nodes: [number, number] = [given.axes[0]?.values.length ?? 0, given.axes[1]?.values.length ?? 0];
+  const values: (number | null)[] = [];
+  for (let j = 0; j < nodes[1]; j++) for (let i = 0; i < nodes[0]; i++) values.push(given.values[i]?.[j] ?? null);
+  return { quantity: given.quantity, unit: given.unit, axes: [a, b], nodes, values, range: rangeOf(values) };
 }
 
 /** Ask line by line; `progress` is told the share that is done and says whether to go on. */
@@ -35,23 +56,21 @@ export async function mapped(
     }
   }
   while (values.length < nodes * nodes) values.push(null);
-  const finite = values.filter((v): v is number => v !== null && Number.isFinite(v));
-  const range: [number, number] = finite.length ? [finite.reduce((a, b) => Math.min(a, b)), finite.reduce((a, b) => Math.max(a, b))] : [0, 0];
-  return { quantity, unit, axes, nodes, values, range };
+  return { quantity, unit, axes, nodes: [nodes, nodes], values, range: rangeOf(values) };
 }
 
 /** Paint a field, one pixel per node, the second coordinate upwards. */
 export function paint(field: Field, canvas: HTMLCanvasElement): void {
-  const n = field.nodes;
+  const [n, m] = field.nodes;
   canvas.width = n;
-  canvas.height = n;
+  canvas.height = m;
   const pen = canvas.getContext('2d');
   if (!pen) return;
-  const image = pen.createImageData(n, n);
+  const image = pen.createImageData(n, m);
   const [low, high] = field.range;
   field.values.forEach((v, k) => {
     const [i, j] = [k % n, Math.floor(k / n)];
-    const o = 4 * ((n - 1 - j) * n + i);
+    const o = 4 * ((m - 1 - j) * n + i);
     if (v === null) return;
     const [r, g, b] = viridis(high > low ? (v - low) / (high - low) : 0.5);
     image.data.set([r, g, b, 255], o);
@@ -61,10 +80,10 @@ export function paint(field: Field, canvas: HTMLCanvasElement): void {
 
 /** Coordinates and value at a share of the picture, from its left and from its top. */
 export function under(field: Field, x: number, y: number): { at: [number, number]; value: number | null } {
-  const n = field.nodes;
-  const [i, j] = [Math.min(n - 1, Math.floor(x * n)), Math.min(n - 1, Math.floor((1 - y) * n))];
-  const along = (axis: Axis, k: number): number => axis.low + ((axis.high - axis.low) * k) / (n - 1);
-  return { at: [along(field.axes[0], i), along(field.axes[1], j)], value: field.values[j * n + i] ?? null };
+  const [n, m] = field.nodes;
+  const [i, j] = [Math.min(n - 1, Math.floor(x * n)), Math.min(m - 1, Math.floor((1 - y) * m))];
+  const along = (axis: Axis, k: number, count: number): number => axis.low + ((axis.high - axis.low) * k) / Math.max(1, count - 1);
+  return { at: [along(field.axes[0], i, n), along(field.axes[1], j, m)], value: field.values[j * n + i] ?? null };
 }
 
 /** The node with the lowest value. */
@@ -72,7 +91,7 @@ export function lowest(field: Field): { at: [number, number]; value: number } | 
   let best = -1;
   field.values.forEach((v, k) => { if (v !== null && (best < 0 || v < (field.values[best] ?? Infinity))) best = k; });
   if (best < 0) return null;
-  const n = field.nodes;
-  const found = under(field, (best % n + 0.5) / n, 1 - (Math.floor(best / n) + 0.5) / n);
+  const [n, m] = field.nodes;
+  const found = under(field, (best % n + 0.5) / n, 1 - (Math.floor(best / n) + 0.5) / m);
   return { at: found.at, value: found.value ?? NaN };
 }

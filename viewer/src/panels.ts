@@ -2,11 +2,11 @@
 
 import type { App, Panel } from './app';
 import { h, measured, quantity, save, shown, table } from './dom';
-import { lowest, mapped, paint, under, type Axis, type Field } from './map';
+import { drawForces } from './forces';
 import { shapeOf } from './vibrate';
-import type { Assemblies, Coordinate, Efforts, Fault, Frequencies, Loci, Mode, Portrait, Simulation, Singularities, Standing, Vec3, WorkingModes } from './types';
+import type { Assemblies, Coordinate, Efforts, Fault, Frequencies, Loci, Mode, Portrait, Singularities, Standing, Vec3, WorkingModes } from './types';
 
-function section(title: string, open: boolean, app: App, ...children: HTMLElement[]): HTMLDetailsElement {
+export function section(title: string, open: boolean, app: App, ...children: HTMLElement[]): HTMLDetailsElement {
   const element = h('details', { open }, h('summary', {}, title), ...children);
   element.addEventListener('toggle', () => {
     const own = app.panels.find((p) => p.element === element);
@@ -206,7 +206,7 @@ function plane(portrait: Portrait | null): [number, number] | null {
   return a === undefined || b === undefined ? null : [a, b];
 }
 
-function wider(c: Coordinate): [number, number] {
+export function wider(c: Coordinate): [number, number] {
   const air = 0.6 * (c.reach[1] - c.reach[0]) || 0.1;
   return [c.reach[0] - air, c.reach[1] + air];
 }
@@ -307,6 +307,8 @@ export function frequencyPanel(app: App): Panel {
 
 export function effortPanel(app: App): Panel {
   const body = h('div');
+  const arrows = h('input', { type: 'checkbox' });
+  arrows.addEventListener('change', () => { if (arrows.checked) drawForces(app); else app.stage?.showForces([]); });
   const fields = ['fx', 'fy', 'fz', 'mx', 'my', 'mz'].map((name, k) => {
     const field = h('input', { type: 'text', value: '0', 'aria-label': `${name} on the platform`, style: 'width: 5em' });
     field.addEventListener('change', () => {
@@ -328,136 +330,9 @@ export function effortPanel(app: App): Panel {
       return [`q${j.name}`, `${shown(e)} ${j.slides ? 'N' : 'N m'}${over ? ' beyond its limit' : ''}`, most === null ? '' : shown(most)];
     });
     body.replaceChildren(table(['drive', 'effort', 'limit'], rows), h('p', { class: 'note' }, `condition ${shown(condition, 4)}; ground holds ${ground.slice(0, 3).map((x) => shown(x, 4)).join(', ')} N`));
+    if (arrows.checked) drawForces(app);
   };
-  return { element: section('Efforts at rest', true, app, body, h('p', { class: 'note' }, 'Wrench on the platform, N and N m:'), h('div', { class: 'buttons' }, ...fields)), rebuild: refresh, refresh };
-}
-
-const QUANTITIES = ['conditioning', 'distance', 'amplification', 'manipulability', 'determinant', 'modes', 'reachable', 'f1', 'f2'];
-
-export function mapPanel(app: App): Panel {
-  const pick = (): HTMLSelectElement => h('select');
-  const [quantities, first, second] = [pick(), pick(), pick()];
-  quantities.setAttribute('aria-label', 'quantity');
-  first.setAttribute('aria-label', 'across');
-  second.setAttribute('aria-label', 'upwards');
-  const canvas = h('canvas', { class: 'map', tabindex: 0, role: 'img', 'aria-label': 'the map' });
-  const [told, ends] = [h('p', { class: 'note', role: 'status' }), h('div', { class: 'ends' })];
-  let field: Field | null = null;
-  let run = 0;
-  const axis = (from: HTMLSelectElement): Axis | null => {
-    const index = app.portrait?.coordinates.findIndex((c) => c.name === from.value) ?? -1;
-    const c = app.portrait?.coordinates[index];
-    if (!c) return null;
-    const [low, high] = wider(c);
-    return { name: c.name, index, low, high };
-  };
-  const compute = async (): Promise<void> => {
-    const [a, b] = [axis(first), axis(second)];
-    if (!app.library || !a || !b) return;
-    if (a.index === b.index) { told.textContent = 'take two different coordinates'; return; }
-    const own = ++run;
-    const found = await mapped(app.library, quantities.value, [a, b], 61, app.at, (share) => {
-      told.textContent = `${Math.round(100 * share)} %`;
-      return own === run;
-    });
-    if (own !== run) return;
-    if ('message' in found) { told.textContent = found.message; return; }
-    field = found;
-    paint(found, canvas);
-    ends.replaceChildren(h('span', {}, shown(found.range[0], 4)), h('span', {}, found.unit), h('span', {}, shown(found.range[1], 4)));
-    told.textContent = `${found.quantity} over ${a.name} and ${b.name}; click to go there`;
-    lay(app, found, canvas);
-  };
-  const spot = (e: MouseEvent): ReturnType<typeof under> | null => {
-    const box = canvas.getBoundingClientRect();
-    return field && under(field, (e.clientX - box.left) / box.width, (e.clientY - box.top) / box.height);
-  };
-  const goTo = (at: [number, number]): void => {
-    if (!field) return;
-    const pose = [...app.at];
-    pose[field.axes[0].index] = at[0];
-    pose[field.axes[1].index] = at[1];
-    app.place(pose);
-  };
-  canvas.addEventListener('pointermove', (e) => {
-    const found = spot(e);
-    if (found && field) told.textContent = `${field.axes[0].name} = ${shown(found.at[0], 4)}, ${field.axes[1].name} = ${shown(found.at[1], 4)}: ${found.value === null ? 'no answer there' : `${shown(found.value)} ${field.unit}`}`;
-  });
-  canvas.addEventListener('click', (e) => { const found = spot(e); if (found) goTo(found.at); });
-  return {
-    element: section('Map', false, app,
-      h('div', { class: 'buttons' }, quantities, first, second, h('button', { onclick: () => void compute() }, 'Compute'),
-        h('button', { onclick: () => { run++; told.textContent = 'stopped'; } }, 'Stop'),
-        h('button', { onclick: () => { const best = field && lowest(field); if (best) goTo(best.at); } }, 'Go to the lowest'),
-        h('button', { onclick: () => app.stage?.showPlane(null) }, 'Hide')),
-      canvas, h('div', { class: 'scale' }), ends, told),
-    rebuild: () => {
-      field = null;
-      run++;
-      const names = (app.portrait?.coordinates ?? []).map((c) => c.name);
-      const fill = (to: HTMLSelectElement, list: string[], k: number): void => {
-        to.replaceChildren(...list.map((n) => h('option', { value: n }, n)));
-        to.selectedIndex = Math.min(k, list.length - 1);
-      };
-      fill(quantities, QUANTITIES.filter((q) => app.portrait?.flexible || !/^f\d/.test(q)), 0);
-      fill(first, names, 0);
-      fill(second, names, 1);
-    },
-  };
-}
-
-/** Lay a map of two lengths into the scene, where the platform is. */
-function lay(app: App, field: Field, canvas: HTMLCanvasElement): void {
-  const [a, b] = field.axes;
-  const [i, j] = [a, b].map((x) => ['x', 'y', 'z'].indexOf(x.name)) as [number, number];
-  if (i < 0 || j < 0 || !app.standing) return;
-  const corner = (u: number, v: number): Vec3 => {
-    const p = [...(app.standing?.pose.p ?? [0, 0, 0])] as Vec3;
-    p[i] = u;
-    p[j] = v;
-    return p;
-  };
-  app.stage?.showPlane(canvas, [corner(a.low, b.low), corner(a.high, b.low), corner(a.low, b.high)]);
-}
-
-export function motionPanel(app: App): Panel {
-  const line = h('input', { type: 'range', min: 0, max: 0, step: 1, value: 0, 'aria-label': 'time', style: 'width: 100%' });
-  const told = h('p', { class: 'note', role: 'status' });
-  let found: Simulation | null = null;
-  const at = (k: number): void => {
-    const state = found?.states[k];
-    if (!state || !app.library) return;
-    if (app.library.place(app.coordinatesOf(state.pose)) === null) app.stage?.pose(app.library.frames());
-    told.textContent = `t = ${shown(state.t, 4)} s of ${shown(found?.stop.t, 4)} s: ${found?.stop.message ?? ''}`;
-  };
-  line.addEventListener('input', () => at(Number(line.value)));
-  const release = async (): Promise<void> => {
-    if (!app.aside || !app.standing) return;
-    told.textContent = 'computing ...';
-    const answer = await app.aside.ask<Simulation>(app.source, { ask: 'simulate', at: app.at, mode: app.standing.working_mode, seconds: 2, every: 0.01 });
-    if ('error' in answer) { told.textContent = answer.error.message; return; }
-    found = answer.answer;
-    line.max = String(found.states.length - 1);
-    play();
-  };
-  const play = (): void => {
-    const [stage, states] = [app.stage, found?.states];
-    if (!stage || !states) return;
-    let began: number | null = null;
-    stage.animate = (t) => {
-      began ??= t;
-      const k = Math.min(states.length - 1, Math.floor((t - began) / 0.01));
-      line.value = String(k);
-      at(k);
-      return k < states.length - 1;
-    };
-    stage.draw();
-  };
-  return {
-    element: section('Motion', false, app, h('p', { class: 'note' }, 'The drives let go: the robot falls under gravity for two seconds.'),
-      h('div', { class: 'buttons' }, h('button', { onclick: () => void release() }, 'Let go'), h('button', { onclick: play }, 'Play'), h('button', { onclick: () => { app.aside?.stop(); if (app.stage) app.stage.animate = null; app.place(app.at); } }, 'Back')), line, told),
-    rebuild: () => { found = null; line.max = '0'; told.textContent = ''; },
-  };
+  return { element: section('Efforts at rest', true, app, body, h('label', {}, arrows, ' forces in the joints as arrows, of the ground in green'), h('p', { class: 'note' }, 'Wrench on the platform, N and N m:'), h('div', { class: 'buttons' }, ...fields)), rebuild: refresh, refresh };
 }
 
 export function parameterPanel(app: App, edited: (why: string) => void): Panel {
@@ -522,7 +397,13 @@ export function filePanel(app: App): Panel {
   text.value = app.given.source.text ?? '';
   mark(app.given.faults ?? []);
   return {
-    element: section('File', (app.given.faults?.length ?? 0) > 0, app, h('div', { class: 'editor' }, back, text), list,
+    rebuild: () => {
+      const own = app.source.text;
+      if (own === undefined || own === text.value || document.activeElement === text) return;
+      text.value = own;
+      mark(app.portrait?.remarks ?? []);
+    },
+    element: section('File', app.given.playground === true || (app.given.faults?.length ?? 0) > 0, app, h('div', { class: 'editor' }, back, text), list,
       h('div', { class: 'buttons' }, h('button', { onclick: () => save('robot.toml', new Blob([text.value], { type: 'text/plain' })) }, 'Save the file'))),
   };
 }

@@ -3,7 +3,8 @@
 import * as THREE from 'three';
 import { OrbitControls } from 'three/examples/jsm/controls/OrbitControls.js';
 import { TransformControls } from 'three/examples/jsm/controls/TransformControls.js';
-import { LEGS, MOTOR, PASSIVE, PLATFORM, REFUSED } from './colours';
+import { GROUND, LEGS, MOTOR, PASSIVE, PLATFORM, REFUSED } from './colours';
+import type { ForceArrow } from './forces';
 import type { Coordinate, Scene, SceneJoint, ScenePiece, Vec3 } from './types';
 
 const UP = new THREE.Vector3(0, 1, 0);
@@ -27,6 +28,8 @@ export class Stage {
   private labels: Label[] = [];
   private plane: THREE.Mesh | null = null;
   private overlays = new THREE.Group();
+  private path: THREE.Line | null = null;
+  private forces = new THREE.Group();
   private drawing: Scene | null = null;
   private stale = true;
   private moving = false;
@@ -45,7 +48,7 @@ export class Stage {
     sky.position.set(0, 0, 1);
     const sun = new THREE.DirectionalLight(0xffffff, 1.6);
     sun.position.set(1, -2, 3);
-    this.scene.add(sky, sun, this.robot, this.overlays, this.handle, this.transform.getHelper());
+    this.scene.add(sky, sun, this.robot, this.overlays, this.forces, this.handle, this.transform.getHelper());
     this.transform.attach(this.handle);
     new ResizeObserver(() => this.resize()).observe(canvas.parentElement ?? canvas);
     canvas.addEventListener('webglcontextlost', (e) => e.preventDefault());
@@ -84,6 +87,7 @@ export class Stage {
     this.showPlane(null);
     this.showGhost(null);
     this.overlays.clear();
+    this.showForces([]);
     const first = this.drawing === null;
     this.drawing = scene;
     const thin = this.thickness(scene);
@@ -265,6 +269,39 @@ export class Stage {
     this.overlays.add(object);
   }
 
+  /** The way of the platform; nothing for less than two points. */
+  showPath(points: readonly Vec3[]): void {
+    if (this.path) {
+      this.scene.remove(this.path);
+      this.path.geometry.dispose();
+      this.path = null;
+    }
+    if (points.length > 1) {
+      const shape = new THREE.BufferGeometry();
+      shape.setAttribute('position', new THREE.Float32BufferAttribute(points.flat(), 3));
+      this.path = new THREE.Line(shape, new THREE.LineBasicMaterial({ color: PLATFORM }));
+      this.path.frustumCulled = false;
+      this.scene.add(this.path);
+    }
+    this.draw();
+  }
+
+  /** Forces as arrows, the largest a fifth of the robot long. */
+  showForces(list: readonly ForceArrow[]): void {
+    this.forces.children.forEach((a) => { if (a instanceof THREE.ArrowHelper) a.dispose(); });
+    this.forces.clear();
+    const sizes = list.map((a) => Math.hypot(...a.force));
+    const most = Math.max(0, ...sizes);
+    const long = 0.2 * (this.drawing?.size ?? 1);
+    list.forEach((a, k) => {
+      const length = ((sizes[k] ?? 0) / most) * long;
+      if (!(length > 0.02 * long)) return;
+      const arrow = new THREE.ArrowHelper(D.fromArray(a.force).normalize().clone(), A.fromArray(a.from).clone(), length, a.ground ? GROUND : REFUSED, 0.3 * length, 0.18 * length);
+      this.forces.add(arrow);
+    });
+    this.draw();
+  }
+
   /** Let the robot fade while something is laid over it. */
   fade(faded: boolean): void {
     for (const m of this.materials.values()) {
@@ -418,9 +455,10 @@ export class Stage {
     return blob;
   }
 
-  /** The posture as glTF. */
-  async model(): Promise<Blob> {
+  /** The posture as glTF, with a motion where one is given. */
+  async model(motion: readonly { t: number; frames: ArrayLike<number> }[] = []): Promise<Blob> {
     const { GLTFExporter } = await import('three/examples/jsm/exporters/GLTFExporter.js');
+    const clip = motion.length > 1 ? [this.clip(motion)] : [];
     const copy = this.robot.clone(true);
     const axes: THREE.Object3D[] = [];
     copy.traverse((o) => {
@@ -429,8 +467,39 @@ export class Stage {
     });
     axes.forEach((o) => o.removeFromParent());
     copy.rotation.x = -Math.PI / 2;
-    const found = await new GLTFExporter().parseAsync(copy, { binary: false, trs: false });
+    copy.traverse((o) => { if (!o.matrixAutoUpdate) o.matrix.decompose(o.position, o.quaternion, o.scale); });
+    const found = await new GLTFExporter().parseAsync(copy, { binary: false, trs: clip.length > 0, animations: clip });
     return new Blob([JSON.stringify(found)], { type: 'model/gltf+json' });
+  }
+
+  /** What moves in a motion: every node, and the slides between them. Things are found by name. */
+  private clip(motion: readonly { t: number; frames: ArrayLike<number> }[]): THREE.AnimationClip {
+    const first = motion[0]?.t ?? 0;
+    const times = motion.map((m) => m.t - first);
+    const moving: [THREE.Object3D, (frames: ArrayLike<number>) => void][] = [
+      ...this.nodes.map((g, i): [THREE.Object3D, (f: ArrayLike<number>) => void] => [g, (f) => { setFrame(g.matrix, f, i); g.matrix.decompose(g.position, g.quaternion, g.scale); }]),
+      ...this.slides.map(({ piece, mesh }, k): [THREE.Object3D, (f: ArrayLike<number>) => void] => {
+        mesh.name = `slide ${k + 1}`;
+        return [mesh, (f) => stretch(mesh, worldOf(f, piece.on[0], piece.ends[0], A), worldOf(f, piece.on[1], piece.ends[1], B))];
+      }),
+    ];
+    const tracks = moving.flatMap(([object, set]) => {
+      const [p, q, s]: [number[], number[], number[]] = [[], [], []];
+      for (const { frames } of motion) {
+        set(frames);
+        p.push(...object.position.toArray());
+        q.push(object.quaternion.x, object.quaternion.y, object.quaternion.z, object.quaternion.w);
+        s.push(...object.scale.toArray());
+      }
+      const name = THREE.PropertyBinding.sanitizeNodeName(object.name);
+      object.name = name;
+      return [
+        new THREE.VectorKeyframeTrack(`${name}.position`, times, p),
+        new THREE.QuaternionKeyframeTrack(`${name}.quaternion`, times, q),
+        new THREE.VectorKeyframeTrack(`${name}.scale`, times, s),
+      ];
+    });
+    return new THREE.AnimationClip('motion', -1, tracks);
   }
 }
 

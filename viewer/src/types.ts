@@ -102,11 +102,42 @@ export interface Efforts {
   ground_wrench_on_robot: number[];
   condition: number;
 }
+export interface Reactions {
+  reactions: {
+    /** Of the joint on which each body stands, on that body, in world axes. */
+    joints: { body: string; wrench: number[] }[];
+    closures: { closure: string; point: Vec3; wrench: number[] }[];
+    determined: boolean;
+  };
+}
 export interface MapRow { values: (number | null)[]; unit: string }
+export interface MapAnswer {
+  quantity: string;
+  unit: string;
+  working_mode: string;
+  axes: { name: string; values: number[] }[];
+  /** The first coordinate outermost. */
+  values: (number | null)[][];
+}
 export interface Loci { curves: { what?: unknown; points: [number, number][] }[]; reachable_area: number; aspects: { area: number }[] }
 export interface Simulation {
-  states: { t: number; pose: Pose }[];
+  states: { t: number; pose: Pose; twist: number[]; acceleration: number[]; active: { q: number[]; qd: number[] }; efforts: number[] }[];
   stop: { kind: string; message: string; t: number };
+}
+
+/** Something on the time line of a motion. */
+export interface FilmMark { kind: 'limit' | 'singularity' | 'no-answer'; from: number; to: number; what: string }
+/** A motion that the page plays. */
+export interface Film {
+  working_mode: string;
+  t: number[];
+  at: number[][];
+  twists: number[][];
+  accelerations: number[][];
+  rates: number[][];
+  efforts: number[][];
+  marks: FilmMark[];
+  frames?: number[][];
 }
 
 /** What a robot is made of. */
@@ -126,4 +157,8 @@ export interface Given {
   postures?: { name: string; at: number[]; frames: number[]; standing: Standing }[];
   at?: number[];
   mode?: string;
+  /** A page in which robots are tried: any shipped one, or a text of one's own. */
+  playground?: boolean;
+  motion?: Film;
+  map?: MapAnswer;
 }

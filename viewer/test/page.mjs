@@ -3,10 +3,12 @@
 
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { chromium } from 'playwright-core';
 
 const [gough, folder, ...chosen] = process.argv.slice(2);
+/** Where the page is built, beside the folder of the program. */
+const built = join(dirname(dirname(resolve(gough))), 'viewer');
 const places = [process.env.CHROMIUM, '/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
 const browserPath = places.find((p) => p && existsSync(p));
 if (!browserPath) {
@@ -16,7 +18,7 @@ if (!browserPath) {
 mkdirSync(folder, { recursive: true });
 
 function call(...words) {
-  const done = spawnSync(gough, words, { encoding: 'utf8', maxBuffer: 1 << 28 });
+  const done = spawnSync(gough, words, { encoding: 'utf8', maxBuffer: 1 << 28, env: call.environment });
   if (done.status !== 0) throw new Error(`gough ${words.join(' ')}: ${done.stderr}`);
   return done.stdout;
 }
@@ -184,6 +186,52 @@ async function bare() {
   await page.context().close();
 }
 
+/** A motion and a map of the command line: played, plotted, marked, taken along; the same in a page without the library. */
+async function motion() {
+  const table = join(folder, 'motion.csv');
+  const row = (k) => [k / 100, 0.06 * Math.sin(0.0628 * k), 0.3 + 0.03 * Math.sin(0.1256 * k)].join();
+  writeFileSync(table, ['t,x,y', ...Array.from({ length: 101 }, (_, k) => row(k))].join('\n'));
+  const robot = join(folder, 'limited.toml');
+  const text = readFileSync(new URL('../../robots/five-bar/robot.toml', import.meta.url), 'utf8');
+  writeFileSync(robot, text.replaceAll('drive = {', 'drive = { effort = 0.05,'));
+  const along = JSON.parse(call('idm', robot, '--trajectory', table, '--json'));
+  for (const computes of [true, false]) {
+    const path = join(folder, computes ? 'motion.html' : 'motion-bare.html');
+    const words = ['view', robot, '--trajectory', table, '--map', 'conditioning,x=-0.1:0.1:31,y=0.25:0.35:21', '-o', path, '--no-open'];
+    if (!computes) {
+      const bare = join(folder, 'without');
+      mkdirSync(bare, { recursive: true });
+      const template = readFileSync(join(built, 'page.html'), 'utf8');
+      writeFileSync(join(bare, 'page.html'), template.replace(/(id="module">)[^<]*/, '$1'));
+      call.environment = { ...process.env, GOUGH_VIEWER: bare };
+    }
+    call(...words);
+    call.environment = undefined;
+    const { page, said } = await opened(path);
+    const line = page.getByLabel('time', { exact: true });
+    must(await line.getAttribute('max') === '100', 'the time line has not every instant');
+    must(await page.locator('.chart .curve').count() === 4, 'efforts and rates of two drives are not drawn');
+    must(await page.locator('.chart .bound').count() >= 4, 'the limits of the drives are not drawn');
+    must(await page.locator('.marks li').count() === along.violations.length, 'limits that are left are not listed');
+    must(await page.evaluate(() => document.querySelector('canvas.map').width === 31), 'the map of the command line is not shown');
+    await page.getByRole('button', { name: 'Play', exact: true }).click();
+    await page.waitForFunction(() => Number(document.querySelector('.time').value) > 20, null, { timeout: 8000 });
+    await page.getByRole('button', { name: 'Pause', exact: true }).click();
+    await line.fill('50');
+    if (computes) {
+      must((await page.textContent('.line + p')).startsWith('t = 0.5 s'), 'the instant is not told');
+      await page.getByLabel('forces', { exact: true }).check();
+    }
+    await page.waitForTimeout(200);
+    await page.screenshot({ path: join(folder, computes ? 'motion.png' : 'motion-bare.png') });
+    const gltf = JSON.parse(await download(page, 'glTF of the motion', join(folder, 'motion.gltf')));
+    const channels = gltf.animations?.[0]?.channels ?? [];
+    must(channels.length >= 12 && channels.every((c) => gltf.nodes[c.target.node]), 'the glTF does not move');
+    must(said.length === 0, `the console says: ${said.join('; ')}`);
+    await page.context().close();
+  }
+}
+
 /** A phone: the picture above, the panels below, nothing beside the window. */
 async function narrow() {
   const path = join(folder, `${names[0]}.html`);
@@ -194,7 +242,7 @@ async function narrow() {
   await page.context().close();
 }
 
-for (const [what, act] of [...names.map((n) => [n, () => tour(n)]), ['hostile', hostile], ['bare', bare], ['narrow', narrow]]) {
+for (const [what, act] of [...names.map((n) => [n, () => tour(n)]), ['hostile', hostile], ['bare', bare], ['motion', motion], ['narrow', narrow]]) {
   const began = Date.now();
   try {
     const ready = await act();

@@ -205,7 +205,7 @@ fn wrench(robot: &Robot, text: &str) -> Result<Wrench<f64>, Failure> {
 }
 
 /// The map, with a progress bar on a terminal, ended early by Ctrl-C.
-fn with_progress(asked: &MapQuestion<'_>, nodes: usize) -> Result<MapAnswer, Failure> {
+pub fn with_progress(asked: &MapQuestion<'_>, nodes: usize) -> Result<MapAnswer, Failure> {
     interrupt::look();
     let bar = if crate::streams::are_watched() {
         let style = indicatif::ProgressStyle::with_template("{bar:40} {percent:>3} % {pos}/{len} poses, {eta} left");

@@ -1,18 +1,27 @@
 //! `gough view`.
 
 use crate::ask::{Subject, one_mode};
+use crate::commands::map::with_progress;
 use crate::commands::report::file_stem;
 use crate::failure::Failure;
 use crate::output::{Files, Output, spares};
+use crate::region;
+use crate::sheet;
 use crate::streams::tell;
 use clap::Args;
-use gough::view::{Portrait, Session};
+use gough::view::{Film, Portrait, Session};
 use gough::{Error, Robot, WorkingMode};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 
 /// What is missing where there is no page to fill.
 const MISSING: &str = "the page of the viewer is not built; build it with `cargo xtask viewer`, or name the folder of a built one in GOUGH_VIEWER";
+
+/// Instants of a motion that a page without the library draws.
+const DRAWN: usize = 200;
+
+/// Values along each coordinate of a map when `--map` does not say.
+const NODES: usize = 61;
 
 /// Where the page takes the robot.
 const PLACE: &str = "/*GIVEN*/";
@@ -27,6 +36,12 @@ pub struct Arguments {
     /// Working mode when the page opens, such as --mode=+-+; by default that of the file
     #[arg(long, value_name = "MODE", allow_hyphen_values = true)]
     mode: Option<String>,
+    /// A motion to play: CSV as `idm --trajectory` takes it; efforts, limits and singularities along it come with it
+    #[arg(long, value_name = "FILE")]
+    trajectory: Option<PathBuf>,
+    /// A map to show, computed here on all cores: f1,x=-0.2:0.2,y=-0.2:0.2 (a quantity of `map` and two coordinates)
+    #[arg(long, value_name = "QUANTITY,SPANS", allow_hyphen_values = true)]
+    map: Option<String>,
     /// Where the page goes; NAME.html in this folder unless given
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
@@ -52,8 +67,18 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let name = robot.model().topology().name.clone();
     let path = arguments.output.clone().unwrap_or_else(|| PathBuf::from(format!("{}.html", file_stem(&name))));
     spares(&path, "-o", Path::new(&arguments.subject.robot), "the robot file")?;
+    if let Some(file) = &arguments.trajectory {
+        spares(&path, "-o", file, "the trajectory file")?;
+    }
     let mode = arguments.mode.as_ref().map(|_| one_mode(&robot, arguments.mode.as_deref())).transpose()?;
-    let page = page(&robot, &template, arguments.pose.as_deref(), mode.as_ref()).map_err(|why| why.of(&name))?;
+    let shown = mode.as_ref().unwrap_or(robot.mode());
+    let motion =
+        arguments.trajectory.as_ref().map(|file| film(&robot, shown, file, has_library(&template))).transpose()?;
+    let map = arguments.map.as_ref().map(|words| map(&robot, shown, words, arguments.pose.as_deref())).transpose()?;
+    let mut given = given_at(&robot, arguments.pose.as_deref(), mode.as_ref()).map_err(|why| why.of(&name))?;
+    given["motion"] = json!(motion);
+    given["map"] = map.unwrap_or(Value::Null);
+    let page = filled(&template, &given);
     let mut files = Files::default();
     files.add(&path, page.as_bytes())?;
     let shown = path.display().to_string();
@@ -85,9 +110,56 @@ fn has_library(template: &str) -> bool {
 
 /// The page with a robot in it.
 pub fn page(robot: &Robot, template: &str, pose: Option<&str>, mode: Option<&WorkingMode>) -> Result<String, Failure> {
+    Ok(filled(template, &given_at(robot, pose, mode)?))
+}
+
+fn filled(template: &str, given: &Value) -> String {
+    template.replacen(PLACE, &in_script(given), 1)
+}
+
+fn given_at(robot: &Robot, pose: Option<&str>, mode: Option<&WorkingMode>) -> Result<Value, Failure> {
     let at = pose.map(|words| robot.pose(words)).transpose()?.map(|pose| robot.coordinates_of(&pose));
-    let given = given(robot, at.as_deref(), mode)?;
-    Ok(template.replacen(PLACE, &in_script(&given), 1))
+    Ok(given(robot, at.as_deref(), mode)?)
+}
+
+/// The motion of a file, with what it takes and meets.
+fn film(robot: &Robot, mode: &WorkingMode, path: &Path, computes: bool) -> Result<Film, Failure> {
+    let motion = sheet::trajectory(robot, mode, path)?;
+    let found = robot.along(&motion.trajectory).mode(mode).answer().map_err(|e| match e {
+        Error::Trajectory(e) => Failure::Usage(format!("{}: {e}", path.display())),
+        other => other.into(),
+    })?;
+    let film = Film::new(robot, &motion.trajectory, &found);
+    Ok(if computes { film } else { film.drawn(robot, mode, DRAWN) })
+}
+
+/// `f1,x=-0.2:0.2,y=-0.2:0.2`: a quantity over two coordinates.
+fn map(robot: &Robot, mode: &WorkingMode, words: &str, pose: Option<&str>) -> Result<Value, Failure> {
+    let bad = |why: String| Failure::Usage(format!("--map: {why}"));
+    let (quantity, spans) =
+        words.split_once(',').ok_or_else(|| bad(format!("`{words}` names no coordinates; {MAP}")))?;
+    let spans: Vec<String> = spans.split(',').map(str::trim).filter(|s| !s.is_empty()).map(with_count).collect();
+    if spans.len() != 2 {
+        return Err(bad(format!("a page shows maps over two coordinates, not {}; {MAP}", spans.len())));
+    }
+    // A coordinate that is spanned may be in --pose, which says where the platform stands.
+    let spanned = |word: &str| spans.iter().any(|s| s.split('=').next() == word.split('=').next());
+    let rest: Option<String> =
+        pose.map(|p| p.split(',').map(str::trim).filter(|word| !spanned(word)).collect::<Vec<_>>().join(","));
+    let region = region::region(robot, &spans.join(","), rest.as_deref().filter(|p| !p.is_empty()))?;
+    let asked = robot.map(quantity.trim()).in_region(&region).mode(mode);
+    let found = with_progress(&asked, region.len())?;
+    if !found.complete {
+        return Err(bad("stopped before it was done; no page was written".to_owned()));
+    }
+    Ok(json!(found))
+}
+
+const MAP: &str = "write --map f1,x=-0.2:0.2,y=-0.2:0.2";
+
+/// A span that says how many values it has.
+fn with_count(span: &str) -> String {
+    if span.matches(':').count() == 1 { format!("{span}:{NODES}") } else { span.to_owned() }
 }
 
 /// A document that no browser takes for the end of the script that it stands in.

@@ -100,3 +100,84 @@ fn a_page_that_is_not_built_a_pose_out_of_reach_and_no_browser_are_told() {
     let (_, err, status) = view(folder.path(), &["view", "five-bar", "-o", to]);
     assert!(status == 0 && err.contains("open ") && path.exists(), "{err}");
 }
+
+/// The five-bar with a limit of its drives, and a motion of 41 instants that needs more.
+fn motion(folder: &Path) -> (String, String) {
+    let text = std::fs::read_to_string(repository("robots/five-bar/robot.toml")).unwrap();
+    assert!(text.contains("drive = {"));
+    let robot = file(folder, "limited.toml", &text.replace("drive = {", "drive = { effort = 0.01,"));
+    let row = |k: i32| {
+        let t = f64::from(k) / 40.0;
+        format!("{t},{},{}\n", 0.05 * (6.0 * t).sin(), 0.3 + 0.02 * (9.0 * t).cos())
+    };
+    let table: String = std::iter::once("t,x,y\n".to_owned()).chain((0..=40).map(row)).collect();
+    (robot, file(folder, "motion.csv", &table))
+}
+
+#[test]
+fn a_motion_in_the_page_is_that_of_the_command_line() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("out.html");
+    let to = path.to_str().unwrap();
+    let (robot, table) = motion(folder.path());
+    let (out, err, status) = view(folder.path(), &["idm", &robot, "--trajectory", &table, "--json"]);
+    assert_eq!((status, err.as_str()), (0, ""));
+    let along: Value = serde_json::from_str(&out).unwrap();
+    let violations = along["violations"].as_array().unwrap().len();
+    assert!(violations > 0);
+    for with_library in [true, false] {
+        let module = if with_library { "id=\"module\">AAAA</script>" } else { "id=\"module\"></script>" };
+        file(folder.path(), "page.html", &TEMPLATE.replace("id=\"module\"></script>", module));
+        let (_, err, status) = view(folder.path(), &["view", &robot, "--trajectory", &table, "-o", to, "--no-open"]);
+        assert_eq!((status, err.as_str()), (0, ""));
+        let film = &given(&path)["motion"];
+        let instants = film["t"].as_array().unwrap().len();
+        assert_eq!(instants, 41);
+        for (k, state) in along["states"].as_array().unwrap().iter().enumerate() {
+            let (found, wanted) = (&film["efforts"][k], &state["efforts_with_friction"]);
+            for i in 0..2 {
+                let (a, b) = (found[i].as_f64().unwrap(), wanted[i].as_f64().unwrap());
+                assert!((a - b).abs() <= 1e-6 * b.abs(), "{k}: {a} {b}");
+            }
+        }
+        let marks = film["marks"].as_array().unwrap();
+        assert_eq!(marks.iter().filter(|m| m["kind"] == "limit").count(), violations);
+        let nodes = given(&path)["portrait"]["scene"]["nodes"].as_array().unwrap().len();
+        let frames = film["frames"].as_array().map(Vec::len);
+        assert_eq!(frames, if with_library { None } else { Some(instants) });
+        assert!(with_library || film["frames"][7].as_array().unwrap().len() == 12 * nodes);
+    }
+    let (_, err, status) = view(folder.path(), &["view", &robot, "--trajectory", "nowhere.csv", "-o", to, "--no-open"]);
+    assert!(status == 2 && err.contains("nowhere.csv"), "{err}");
+    let (_, err, status) = view(folder.path(), &["view", &robot, "--trajectory", &table, "-o", &table, "--no-open"]);
+    assert!(status == 2 && err.contains("the trajectory file"), "{err}");
+}
+
+#[test]
+fn a_map_in_the_page_is_that_of_the_command_line() {
+    let folder = tempfile::tempdir().unwrap();
+    file(folder.path(), "page.html", TEMPLATE);
+    let path = folder.path().join("out.html");
+    let to = path.to_str().unwrap();
+    let spans = "x=-0.1:0.1:5,y=0.25:0.35:3";
+    let (out, ..) =
+        view(folder.path(), &["map", "five-bar", "--quantity", "conditioning", "--region", spans, "--json"]);
+    let wanted: Value = serde_json::from_str(&out).unwrap();
+    // The pose says where the platform stands; the map spans its coordinates all the same.
+    let map = format!("conditioning,{spans}");
+    let (_, err, status) =
+        view(folder.path(), &["view", "five-bar", "--pose", "x=0.01,y=0.3", "--map", &map, "-o", to, "--no-open"]);
+    assert_eq!((status, err.as_str()), (0, ""));
+    let found = given(&path)["map"].clone();
+    assert_eq!((&found["values"], &found["axes"]), (&wanted["values"], &wanted["axes"]));
+    for (words, why) in [
+        ("f1", "names no coordinates"),
+        ("conditioning,x=0:1", "two coordinates"),
+        ("conditoning,x=0:1,y=0:1", "did you mean `conditioning`"),
+        ("f1,x=-0.1:0.1,y=0.25:0.35", "nothing can vibrate"),
+    ] {
+        std::fs::remove_file(&path).unwrap_or_default();
+        let (_, err, status) = view(folder.path(), &["view", "five-bar", "--map", words, "-o", to, "--no-open"]);
+        assert!(status != 0 && err.contains(why) && !path.exists(), "{words}: {status} {err}");
+    }
+}

@@ -22,7 +22,11 @@ impl Programs {
             return made;
         }
         // Not under the lock: making one takes a while, and making one twice does no harm.
-        let made = BlockProgram::new(robot, mode, wanted.clone()).map(Arc::new);
+        let made = if cfg!(feature = "programs") {
+            BlockProgram::new(robot, mode, wanted.clone()).map(Arc::new)
+        } else {
+            Err(CodegenError::NotCompiled { model: wanted.kind })
+        };
         self.0.lock().unwrap_or_else(PoisonError::into_inner).entry(wanted).or_insert(made).clone()
     }
 

@@ -35,6 +35,12 @@ impl Session {
     fn answer(&mut self, q: &Value) -> Result<Value, Error> {
         match q["ask"].as_str().unwrap_or_default() {
             "robot" => document(&Portrait::new(self.robot())),
+            "robots" => Ok(json!(crate::robots::names().collect::<Vec<_>>())),
+            "source" => {
+                let source = self.robot().source();
+                let (set, actuation) = (&source.set, &source.actuation);
+                Ok(json!({ "name": source.name, "text": source.text, "files": source.files, "set": set, "actuation": actuation }))
+            }
             "standing" => document(&self.standing()),
             "place" => {
                 let (at, mode) = (self.asked_at(q)?, self.asked_mode(q)?);

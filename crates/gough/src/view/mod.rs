@@ -3,11 +3,13 @@
 
 mod ask;
 mod extent;
+mod film;
 mod portrait;
 mod scene;
 mod session;
 
 pub use extent::{extents, plane_extent};
+pub use film::{Film, FilmMark};
 pub use portrait::{CoordinatePortrait, DrivePortrait, FaultPortrait, JointPortrait, Portrait, faults};
 pub use scene::{Scene, SceneJoint, SceneNode, ScenePiece, frames};
 pub use session::{Refused, Session};
