@@ -4,7 +4,7 @@ use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use gough::Robot;
 use gough::analysis::map::{Quantity, map};
 use gough::analysis::{FrequencyOf, Region, Span};
-use gough::description::{Coordinate, Options};
+use gough::description::{Coordinate, ReadOptions};
 use gough::elastodynamics::cartesian::{Cartesian, Choices, FourPlatforms};
 use gough::elastodynamics::{Actuators, ElasticModel, ElasticPlan, Vibration, assemble};
 use gough::kinematics::inverse;
@@ -112,7 +112,7 @@ fn grown(legs: usize, elements: usize) -> Robot {
         each.collect::<String>(),
         list(1)
     );
-    Robot::from_toml("grown", &text, &Options::default(), None).unwrap_or_else(|e| panic!("{e}"))
+    Robot::from_toml("grown", &text, &ReadOptions::default(), None).unwrap_or_else(|e| panic!("{e}"))
 }
 
 /// Time grows with the number of legs and of elements, and not with its square. The lowest four: with more legs the fifth lies in a

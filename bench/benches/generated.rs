@@ -7,7 +7,7 @@ use gough::codegen::{Generated, Language, ModelKind, Options, generate};
 use gough::dynamics::Dynamics;
 use gough::dynamics::drives::{Drives, Freedoms};
 use gough::dynamics::points::{AtPoints, PlatformMotion};
-use gough::dynamics::reduction::Efforts;
+use gough::dynamics::reduction::EffortData;
 use gough::elastodynamics::Vibration;
 use gough::linalg::small::PivotOrder;
 use gough::spatial::{Accel, Twist};
@@ -114,7 +114,7 @@ enum Library<'a> {
 
 struct Plain {
     legs: AtPoints<f64>,
-    efforts: Efforts<f64>,
+    efforts: EffortData<f64>,
     drives: Drives<f64>,
     order: PivotOrder,
 }
@@ -124,7 +124,7 @@ impl Plain {
         let model = robot.model();
         let n = model.topology().platform.independent.len();
         let (legs, order) = (AtPoints::new(model)?, PivotOrder::natural(n));
-        Some(Self { legs, efforts: Efforts::new(model), drives: Drives::new(model), order })
+        Some(Self { legs, efforts: EffortData::new(model), drives: Drives::new(model), order })
     }
 
     /// Of a platform with all six components.

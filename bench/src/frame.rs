@@ -2,7 +2,7 @@
 //! world axes and SI units; `docs/src/reference/peers.md` lists the keys.
 
 use gough::Robot;
-use gough::description::{Beam, Body as Row, ClosureJoint, Flexible};
+use gough::description::{Beam, ClosureJoint, DescribedBody, Flexible};
 use gough::kinematics::Posture;
 use gough::model::{BodyId, JointKind, Node, PerBody};
 use gough::spatial::{Pose, Vec3, vec3};
@@ -67,7 +67,7 @@ impl<'a> Frame<'a> {
         }
     }
 
-    fn row(&self, b: BodyId) -> &'a Row {
+    fn row(&self, b: BodyId) -> &'a DescribedBody {
         let model = self.robot.model();
         &model.description().bodies[model.topology().bodies[b].row.0]
     }

@@ -2,7 +2,7 @@
 #![allow(non_snake_case)]
 
 use gough::Robot;
-use gough::description::Options;
+use gough::description::ReadOptions;
 use gough::spatial::{Mat3, Pose, Rotation, Turn, Vec3};
 use gough_bench::frame::frame;
 use gough_bench::rigid::{case, states};
@@ -122,8 +122,8 @@ dimension = 2
 
 #[test]
 fn the_tool_of_a_five_bar_of_beams_hangs_where_its_links_meet() {
-    let robot =
-        Robot::from_toml("five-bar-of-beams", FIVE_BAR, &Options::default(), None).unwrap_or_else(|e| panic!("{e}"));
+    let robot = Robot::from_toml("five-bar-of-beams", FIVE_BAR, &ReadOptions::default(), None)
+        .unwrap_or_else(|e| panic!("{e}"));
     let frame = frame(&robot, robot.home()).unwrap();
     ties_join_one_place(&frame);
     assert_eq!(list(&frame["beams"]).len(), 16);

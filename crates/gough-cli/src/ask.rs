@@ -5,7 +5,7 @@ use crate::inputs::{named_in, read_limited};
 use crate::output::Output;
 use clap::Args;
 use gough::Robot;
-use gough::description::{LARGEST, Options, nearest};
+use gough::description::{LARGEST, ReadOptions, nearest};
 use gough::kinematics::WorkingMode;
 use gough::model::{CoordId, Model, Platform};
 use gough::question::words::{self, word};
@@ -48,7 +48,7 @@ impl Subject {
             read_limited(&path, 64 << 20).map_err(|e| e.to_string())
         };
         let stem = Path::new(&name).file_stem().map_or(name.clone(), |s| s.to_string_lossy().into_owned());
-        let options = Options { set, files: &files, name: stem };
+        let options = ReadOptions { set, files: &files, name: stem };
         Ok(Robot::from_toml(&name, &text, &options, self.actuation.as_deref())?)
     }
 

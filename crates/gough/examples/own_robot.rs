@@ -1,7 +1,7 @@
 //! A robot of one's own: from text to joints, and how they change with a dimension.
 
 use gough::Robot;
-use gough::description::Options;
+use gough::description::ReadOptions;
 use gough::kinematics::geometry::close;
 use gough::kinematics::{Positions, inverse};
 use gough::scalar::Dual;
@@ -30,7 +30,7 @@ drive = {}
 "#;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let robot = Robot::from_toml("slider", TEXT, &Options::default(), None)?;
+    let robot = Robot::from_toml("slider", TEXT, &ReadOptions::default(), None)?;
     let model = robot.model();
     let posture = inverse(model, robot.home().pose(), robot.mode())?;
     println!("joints {:?}", posture.joints(model, &model.topology().active));

@@ -1,7 +1,7 @@
 //! A robot ready to be asked: its file read, its model compiled, its home posture closed and its claims checked.
 
 use crate::compile::{Compiled, Mobility, compile};
-use crate::description::{BadRobot, Diagnostic, LARGEST, Options, nearest, read};
+use crate::description::{BadRobot, Diagnostic, LARGEST, ReadOptions, nearest, read};
 use crate::kinematics::platform::{coordinates, pose_with};
 use crate::kinematics::{Posture, WorkingMode, mode_by_example};
 use crate::model::Model;
@@ -67,7 +67,7 @@ impl Source {
             Ok(text)
         };
         // Faults are told when the robot is made; here only the files that it names are wanted.
-        let _ = read(&source.text, &Options { files: &beside, ..Options::default() });
+        let _ = read(&source.text, &ReadOptions { files: &beside, ..ReadOptions::default() });
         source.files = files.into_inner();
         Ok(source)
     }
@@ -93,7 +93,7 @@ impl Source {
             None => robots::text(own).map(str::to_owned).ok_or_else(|| format!("there is no file `{own}`")),
         };
         let stem = Path::new(&self.name).file_stem().map_or(self.name.clone(), |s| s.to_string_lossy().into_owned());
-        let options = Options { set: self.set.clone(), files: &files, name: stem };
+        let options = ReadOptions { set: self.set.clone(), files: &files, name: stem };
         Ok(Robot::from_toml(&self.name, &self.text, &options, self.actuation.as_deref())?)
     }
 }
@@ -148,7 +148,12 @@ impl Robot {
 
     /// Read and compile a robot file. `name` is how the file is called in messages.
     #[doc(hidden)]
-    pub fn from_toml(name: &str, text: &str, options: &Options<'_>, actuation: Option<&str>) -> Result<Self, BadRobot> {
+    pub fn from_toml(
+        name: &str,
+        text: &str,
+        options: &ReadOptions<'_>,
+        actuation: Option<&str>,
+    ) -> Result<Self, BadRobot> {
         let bad = |faults| BadRobot { name: name.to_owned(), text: text.to_owned(), faults };
         let named = RefCell::new(BTreeMap::new());
         let files = |own: &str| {
@@ -156,7 +161,7 @@ impl Robot {
             named.borrow_mut().insert(own.to_owned(), found.clone());
             Ok(found)
         };
-        let watched = Options { set: options.set.clone(), files: &files, name: options.name.clone() };
+        let watched = ReadOptions { set: options.set.clone(), files: &files, name: options.name.clone() };
         let (description, mut remarks) = read(text, &watched).map_err(bad)?;
         let Compiled { model, home, mobility, remarks: found } = compile(description, actuation).map_err(bad)?;
         remarks.extend(found);

@@ -1,6 +1,6 @@
 //! Robots that come with the library, compiled into it.
 
-use crate::description::{BadRobot, Options};
+use crate::description::{BadRobot, ReadOptions};
 use crate::robot::Robot;
 
 /// Names and robot files; names and reference data, apart so that a program without use for them does not carry them.
@@ -39,7 +39,7 @@ const FILES: &[(&str, &str, &str)] = &[(
     include_str!("../../../robots/gough-stewart-flexible/hexagon-plate.json"),
 )];
 
-/// A file that a shipped robot names, or why there is none: what [`Options::files`] is for such a robot.
+/// A file that a shipped robot names, or why there is none: what [`ReadOptions::files`] is for such a robot.
 pub fn file(name: &str, file: &str) -> Result<String, String> {
     let found = FILES.iter().find(|(robot, own, _)| *robot == name && *own == file);
     found.map(|f| f.2.to_owned()).ok_or_else(|| format!("`{name}` is shipped without a file `{file}`"))
@@ -58,7 +58,7 @@ pub fn text(name: &str) -> Option<&'static str> {
 /// One line on a shipped robot.
 pub fn summary(name: &str) -> Option<String> {
     let files = |own: &str| file(name, own);
-    let options = Options { files: &files, ..Options::default() };
+    let options = ReadOptions { files: &files, ..ReadOptions::default() };
     let (description, _) = crate::description::read(text(name)?, &options).ok()?;
     Some(description.summary)
 }
@@ -71,6 +71,6 @@ pub fn reference(name: &str) -> Option<&'static str> {
 /// A shipped robot, compiled. `None` when there is none of that name.
 pub fn load(name: &str) -> Option<Result<Robot, BadRobot>> {
     let files = |own: &str| file(name, own);
-    let options = Options { files: &files, ..Options::default() };
+    let options = ReadOptions { files: &files, ..ReadOptions::default() };
     text(name).map(|t| Robot::from_toml(name, t, &options, None))
 }

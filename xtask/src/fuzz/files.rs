@@ -3,7 +3,7 @@
 use super::Session;
 use crate::run::root;
 use gough::Robot;
-use gough::description::Options;
+use gough::description::ReadOptions;
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 
@@ -14,7 +14,7 @@ pub fn run(session: &mut Session) -> Result<(), String> {
     let (mut files, mut good) = (0_u64, 0_u64);
     while session.goes_on() {
         let text = mutate(&corpus, &mut random);
-        let read = session.watched(&text, || Robot::from_toml("fuzz", &text, &Options::default(), None).is_ok());
+        let read = session.watched(&text, || Robot::from_toml("fuzz", &text, &ReadOptions::default(), None).is_ok());
         good += u64::from(read.ok_or_else(|| session.keep(&text, "a panic"))?);
         files += 1;
         if files % 2000 == 0 {

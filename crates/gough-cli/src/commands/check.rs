@@ -12,7 +12,7 @@ use gough::analysis::mobility::{self, Counts, LegCount, Motions};
 use gough::analysis::singularity::{Kind, Singularity, singularities};
 use gough::elastodynamics::DriveElasticity;
 use gough::elastodynamics::motion::{Flexible, is_flexible};
-use gough::model::{CoordKind, JointKind, LegId, Method, Node, Topology};
+use gough::model::{BlockMethod, CoordKind, JointKind, LegId, Node, Topology};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 
@@ -323,6 +323,6 @@ fn chain(t: &Topology, leg: LegId) -> String {
 }
 
 fn solved(t: &Topology, leg: LegId) -> &'static str {
-    let newton = t.plan.inverse.iter().any(|b| b.leg == leg && matches!(b.method, Method::Newton { .. }));
+    let newton = t.plan.inverse.iter().any(|b| b.leg == leg && matches!(b.method, BlockMethod::Newton { .. }));
     if newton { "solved by Newton" } else { "solved in closed form" }
 }

@@ -3,7 +3,7 @@
 use super::idle::{assemble_somewhere, near};
 use super::mobility::{check_claim, mobility, span_of_joint};
 use crate::description::{Diagnostic, Fault, Span};
-use crate::kinematics::newton::{self, CLOSED, PlatformMotion, Unknowns};
+use crate::kinematics::newton::{self, CLOSED, PlatformFreedom, Unknowns};
 use crate::kinematics::platform::home_pose;
 use crate::kinematics::{
     JointPosition, MOST_POSTURES, Positions, Posture, SolveError, WorkingMode, assemblies, closure, inverse,
@@ -104,7 +104,7 @@ pub(super) fn turned_home(model: &Model<f64>) -> Diagnostic {
     let mut start = Positions::new(model);
     start.X_WE = home_pose(model);
     let mut random = Pcg64Mcg::seed_from_u64(5);
-    let turning = Unknowns { platform: (3..6).map(PlatformMotion::Axis).collect(), ..Unknowns::all(model) };
+    let turning = Unknowns { platform: (3..6).map(PlatformFreedom::Axis).collect(), ..Unknowns::all(model) };
     let turned = (0..20).find_map(|_| {
         let mut pos = start.clone();
         for (c, coord) in model.topology().coords.iter() {

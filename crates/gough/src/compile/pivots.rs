@@ -42,10 +42,10 @@ pub(super) fn with_pivots(model: Model<f64>, pos: &Positions<f64>) -> Model<f64>
         .inverse
         .iter()
         .map(|block| match &block.method {
-            crate::model::Method::Newton { coords } => {
+            crate::model::BlockMethod::Newton { coords } => {
                 newton::pivot_order(&model, &Unknowns::of_leg(&model, block.leg, coords), pos)
             }
-            crate::model::Method::Chain { .. } => crate::linalg::small::PivotOrder::default(),
+            crate::model::BlockMethod::Chain { .. } => crate::linalg::small::PivotOrder::default(),
         })
         .collect::<Vec<_>>();
     model.with_plan(|plan| {

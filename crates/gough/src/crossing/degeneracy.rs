@@ -5,10 +5,10 @@
 //! `t_sᵀ h = 0`: the criterion. When it holds along a motion that crosses, the efforts have a limit, which the next order in
 //! time gives: `t_sᵀ (Ȧ τ - ḣ) = 0`, with `Ȧ` and `ḣ` from dual numbers along the motion.
 
-use crate::dynamics::derivatives::{Orders, reduced};
+use crate::dynamics::derivatives::{EliminationOrders, reduced};
 use crate::dynamics::drives::{Drives, Freedoms};
 use crate::dynamics::newton_euler::Sign;
-use crate::dynamics::reduction::Efforts;
+use crate::dynamics::reduction::EffortData;
 use crate::kinematics::{Posture, SolveError};
 use crate::linalg::dense::{Matrix, svd};
 use crate::linalg::small::Dense;
@@ -68,11 +68,11 @@ impl DriveBalance {
         load: Wrench<f64>,
     ) -> Result<Self, SolveError> {
         let dual = model.cast::<Dual>();
-        let orders = Orders::of(model, posture.positions());
+        let orders = EliminationOrders::of(model, posture.positions());
         let mut pos = crate::kinematics::Positions::seeded(&dual, posture.positions());
         pos.X_WE = moving(posture.pose(), motion);
         let [t_r, td_r] = components(model, motion, jerk);
-        let mut efforts = Efforts::new(&dual);
+        let mut efforts = EffortData::new(&dual);
         efforts.load = load.map(&mut |x| Dual::from(x));
         let moved = reduced(&dual, posture.mode(), &orders, friction, [&t_r, &td_r], &mut pos, &mut efforts);
         let freedoms = Freedoms::of(&dual, &moved);

@@ -10,7 +10,7 @@ use super::degeneracy::{Degeneracy, DriveBalance};
 use super::refusal::PlanError;
 use crate::description::Coordinates;
 use crate::dynamics::newton_euler::{LegEfforts, Sign, leg_wrenches};
-use crate::dynamics::reduction::{Efforts, reduce_legs, resistance};
+use crate::dynamics::reduction::{EffortData, reduce_legs, resistance};
 use crate::kinematics::closure::{closure_at, gap};
 use crate::kinematics::geometry::solve_one_leg;
 use crate::kinematics::motion::{Motion, body_jacobian, leg_pivots_at, with_factored_legs, with_leg};
@@ -149,7 +149,7 @@ impl<'a> LegDriven<'a> {
     ) -> Equations<S> {
         let n = motion[0].len();
         let (mut pos, mut motion, tip) = self.moved(model, pivots, motion);
-        let mut efforts = Efforts::new(model);
+        let mut efforts = EffortData::new(model);
         reduce_legs(model, friction, self.others(), &mut pos, &mut motion, &mut efforts);
         let mut own = vec![S::zero(); n];
         let bodies = model.topology().legs[self.leg].bodies.len();

@@ -1,7 +1,7 @@
 //! Structure: every table against the grammar. Unknown keys, missing keys and wrong types, all of them.
 
 use super::fault::{Diagnostic, Fault, nearest};
-use super::grammar::{Kind, Section};
+use super::grammar::{KeyKind, Section};
 use super::source::{Item, Table, Value};
 
 /// Check a table and everything in it.
@@ -23,22 +23,22 @@ pub fn check(table: &Table, section: &Section, faults: &mut Vec<Diagnostic>) {
     }
 }
 
-fn check_kind(item: &Item, kind: &Kind, key: &str, faults: &mut Vec<Diagnostic>) {
+fn check_kind(item: &Item, kind: &KeyKind, key: &str, faults: &mut Vec<Diagnostic>) {
     let mut wrong = |item: &Item, expected: String| {
         let what = Fault::WrongType { key: key.to_owned(), expected, found: item.describe().to_owned() };
         faults.push(Diagnostic::new(what, item.span));
     };
     match (kind, &item.value) {
-        (Kind::Text | Kind::Texts | Kind::Point, Value::Text(_)) | (Kind::Flag, Value::Flag(_)) => {}
-        (Kind::Count, Value::Integer(n)) if *n > 0 => {}
-        (Kind::Number(_), _) if is_number(item) => {}
-        (Kind::Texts, Value::List(list)) => {
+        (KeyKind::Text | KeyKind::Texts | KeyKind::Point, Value::Text(_)) | (KeyKind::Flag, Value::Flag(_)) => {}
+        (KeyKind::Count, Value::Integer(n)) if *n > 0 => {}
+        (KeyKind::Number(_), _) if is_number(item) => {}
+        (KeyKind::Texts, Value::List(list)) => {
             for i in list.iter().filter(|i| i.as_text().is_none()) {
                 wrong(i, "a text".to_owned());
             }
         }
-        (Kind::Numbers(_, _) | Kind::Point, Value::List(list)) => {
-            let count = if let Kind::Numbers(_, n) = kind { *n } else { 3 };
+        (KeyKind::Numbers(_, _) | KeyKind::Point, Value::List(list)) => {
+            let count = if let KeyKind::Numbers(_, n) = kind { *n } else { 3 };
             if list.len() != count {
                 wrong(item, format!("a list of {count} numbers, not {}", list.len()));
             }
@@ -46,7 +46,7 @@ fn check_kind(item: &Item, kind: &Kind, key: &str, faults: &mut Vec<Diagnostic>)
                 wrong(i, "a number, a quantity or an expression".to_owned());
             }
         }
-        (Kind::OneOf(words), Value::Text(t)) => {
+        (KeyKind::OneOf(words), Value::Text(t)) => {
             if !words.contains(&t.as_str()) {
                 let near =
                     nearest(t, words.iter().copied()).map_or(String::new(), |n| format!("; did you mean \"{n}\"?"));
@@ -58,8 +58,8 @@ fn check_kind(item: &Item, kind: &Kind, key: &str, faults: &mut Vec<Diagnostic>)
                 faults.push(Diagnostic::new(what, item.span));
             }
         }
-        (Kind::Table(section), Value::Table(t)) => check(t, section, faults),
-        (Kind::Rows(section), Value::List(list)) => {
+        (KeyKind::Table(section), Value::Table(t)) => check(t, section, faults),
+        (KeyKind::Rows(section), Value::List(list)) => {
             for row in list {
                 if let Value::Table(t) = &row.value {
                     check(t, section, faults);
@@ -79,17 +79,17 @@ fn is_number(item: &Item) -> bool {
 }
 
 /// What a kind is, in words.
-pub fn describe(kind: &Kind) -> String {
+pub fn describe(kind: &KeyKind) -> String {
     match kind {
-        Kind::Text => "a text".to_owned(),
-        Kind::Texts => "a text or a list of texts".to_owned(),
-        Kind::Flag => "true or false".to_owned(),
-        Kind::Count => "a whole number above zero".to_owned(),
-        Kind::Number(_) => "a finite number, a quantity or an expression".to_owned(),
-        Kind::Numbers(_, n) => format!("a list of {n} numbers"),
-        Kind::Point => "a list of 3 numbers or the name of a point".to_owned(),
-        Kind::OneOf(words) => format!("one of {}", words.join(", ")),
-        Kind::Table(_) => "a table".to_owned(),
-        Kind::Rows(_) => "a list of tables".to_owned(),
+        KeyKind::Text => "a text".to_owned(),
+        KeyKind::Texts => "a text or a list of texts".to_owned(),
+        KeyKind::Flag => "true or false".to_owned(),
+        KeyKind::Count => "a whole number above zero".to_owned(),
+        KeyKind::Number(_) => "a finite number, a quantity or an expression".to_owned(),
+        KeyKind::Numbers(_, n) => format!("a list of {n} numbers"),
+        KeyKind::Point => "a list of 3 numbers or the name of a point".to_owned(),
+        KeyKind::OneOf(words) => format!("one of {}", words.join(", ")),
+        KeyKind::Table(_) => "a table".to_owned(),
+        KeyKind::Rows(_) => "a list of tables".to_owned(),
     }
 }

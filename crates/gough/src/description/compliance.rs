@@ -1,12 +1,12 @@
 //! What gives way beside beams and modal bodies: rods of parallelograms, and compliances that the file gives as numbers.
 
-use super::elastic::{Elastic, Material, Section};
+use super::elastic::{BeamSection, Elastic, Material};
 use super::fault::{Fault, Span};
 use super::formula::Formula;
 use super::grammar::Unit;
 use super::mass::MassData;
 use super::placement::Frame;
-use super::robot::{Body, Joint};
+use super::robot::{DescribedBody, Joint};
 use super::rows::Reader;
 use super::source::{Item, Table, Value};
 use crate::linalg::dense::{Matrix, symmetric_eigenvalues};
@@ -162,7 +162,7 @@ impl Reader<'_> {
 }
 
 /// Gives the bars with rods that say nothing of their mass that of section and material.
-pub(super) fn weigh_rods(bodies: &mut [Body], elastic: &Elastic) {
+pub(super) fn weigh_rods(bodies: &mut [DescribedBody], elastic: &Elastic) {
     for body in bodies {
         let Joint::Parallelogram(bar) = &mut body.joint else { continue };
         let Some(rods) = &bar.rods else { continue };
@@ -174,7 +174,7 @@ pub(super) fn weigh_rods(bodies: &mut [Body], elastic: &Elastic) {
 }
 
 /// Mass of two slender rods.
-fn rod_mass(to: &[Formula; 3], section: &Section, material: &Material, span: Span) -> MassData {
+fn rod_mass(to: &[Formula; 3], section: &BeamSection, material: &Material, span: Span) -> MassData {
     let number = |x: f64| Formula::number(x, span);
     let [x2, y2, z2] = [0, 1, 2].map(|k| to[k].times(&to[k]));
     let length = x2.plus(&y2).plus(&z2).root();
@@ -192,15 +192,15 @@ fn rod_mass(to: &[Formula; 3], section: &Section, material: &Material, span: Spa
     }
 }
 
-impl Section {
+impl BeamSection {
     /// Area as a formula.
     fn area(&self) -> Formula {
         let quarter = |f: &Formula| Formula::number(std::f64::consts::FRAC_PI_4, f.span).times(f).times(f);
         match self {
-            Section::Given([A, ..], _) => A.clone(),
-            Section::Rectangle([w, h]) => w.times(h),
-            Section::Circle(d) => quarter(d),
-            Section::Tube([outer, inner]) => {
+            BeamSection::Given([A, ..], _) => A.clone(),
+            BeamSection::Rectangle([w, h]) => w.times(h),
+            BeamSection::Circle(d) => quarter(d),
+            BeamSection::Tube([outer, inner]) => {
                 let hole = Formula::number(-1.0, inner.span).times(&quarter(inner));
                 quarter(outer).plus(&hole)
             }

@@ -89,7 +89,8 @@ impl Definitions {
             let nearest = nearest(name, entries.iter().map(|e| e.key.as_str()));
             faults.push(Diagnostic::new(Fault::UnknownParameter { name: name.clone(), nearest }, Span::default()));
         }
-        let mut reading = Reading { entries, set, done: Self::default(), open: Vec::new(), failed: Vec::new(), faults };
+        let mut reading =
+            ParameterReading { entries, set, done: Self::default(), open: Vec::new(), failed: Vec::new(), faults };
         for entry in entries {
             reading.resolve(entry);
         }
@@ -98,7 +99,7 @@ impl Definitions {
 }
 
 /// Depth-first reading of parameters that may stand in any order.
-struct Reading<'a> {
+struct ParameterReading<'a> {
     entries: &'a [Entry],
     set: &'a [(String, String)],
     done: Definitions,
@@ -107,7 +108,7 @@ struct Reading<'a> {
     faults: &'a mut Vec<Diagnostic>,
 }
 
-impl Reading<'_> {
+impl ParameterReading<'_> {
     fn resolve(&mut self, entry: &Entry) {
         let name = &entry.key;
         if self.done.names.contains_key(name) || self.failed.contains(name) {

@@ -12,7 +12,7 @@ pub struct Elastic {
     /// Materials by name.
     pub materials: Vec<(String, Material)>,
     /// Sections by name.
-    pub sections: Vec<(String, Section)>,
+    pub sections: Vec<(String, BeamSection)>,
     /// Planar beams with three coordinates per element.
     pub planar: bool,
     /// Damping ratio of every mode.
@@ -61,7 +61,7 @@ impl Material {
 /// A beam section.
 #[derive(Clone, PartialEq, Debug)]
 #[allow(missing_docs)]
-pub enum Section {
+pub enum BeamSection {
     /// A, Iy, Iz, J and, if given, Ip.
     Given([Formula; 4], Option<Formula>),
     /// Width along y, height along z.
@@ -84,7 +84,7 @@ pub struct SectionProperties<S> {
     pub Ip: S,
 }
 
-impl Section {
+impl BeamSection {
     /// Area and moments.
     pub fn properties<S: Real>(&self, values: &[S]) -> SectionProperties<S> {
         let at = |f: &Formula| f.eval(values);
@@ -96,11 +96,11 @@ impl Section {
             SectionProperties { A, Iy: I, Iz: I, J: I + I, Ip: I + I }
         };
         match self {
-            Section::Given([A, Iy, Iz, J], Ip) => {
+            BeamSection::Given([A, Iy, Iz, J], Ip) => {
                 let (Iy, Iz) = (at(Iy), at(Iz));
                 SectionProperties { A: at(A), Iy, Iz, J: at(J), Ip: Ip.as_ref().map_or(Iy + Iz, at) }
             }
-            Section::Rectangle([w, h]) => {
+            BeamSection::Rectangle([w, h]) => {
                 // Torsion of a rectangle a >= b: a b³ (1/3 - 0.21 (b/a) (1 - b⁴/(12 a⁴))).
                 let (a, b) = if w.value >= h.value { (at(w), at(h)) } else { (at(h), at(w)) };
                 let (w, h) = (at(w), at(h));
@@ -111,20 +111,22 @@ impl Section {
                 let J = a * b * b * b * (S::lit(1.0 / 3.0) - S::lit(0.21) * ratio * (S::one() - fourth * twelfth));
                 SectionProperties { A: w * h, Iy, Iz, J, Ip: Iy + Iz }
             }
-            Section::Tube([outer, inner]) => round(at(outer), at(inner)),
-            Section::Circle(d) => round(at(d), S::zero()),
+            BeamSection::Tube([outer, inner]) => round(at(outer), at(inner)),
+            BeamSection::Circle(d) => round(at(d), S::zero()),
         }
     }
 }
 
-impl Section {
+impl BeamSection {
     /// Cowper's shear coefficient for Poisson's ratio `nu`; a section given by its moments is taken as a rectangle.
     pub fn shear_coefficient<S: Real>(&self, nu: S, values: &[S]) -> S {
         let lit = S::lit;
         match self {
-            Section::Given(..) | Section::Rectangle(_) => lit(10.0) * (S::one() + nu) / (lit(12.0) + lit(11.0) * nu),
-            Section::Circle(_) => lit(6.0) * (S::one() + nu) / (lit(7.0) + lit(6.0) * nu),
-            Section::Tube([outer, inner]) => {
+            BeamSection::Given(..) | BeamSection::Rectangle(_) => {
+                lit(10.0) * (S::one() + nu) / (lit(12.0) + lit(11.0) * nu)
+            }
+            BeamSection::Circle(_) => lit(6.0) * (S::one() + nu) / (lit(7.0) + lit(6.0) * nu),
+            BeamSection::Tube([outer, inner]) => {
                 let m = inner.eval(values) / outer.eval(values);
                 let sum = (S::one() + m * m).squared();
                 lit(6.0) * (S::one() + nu) * sum
@@ -264,13 +266,13 @@ mod tests {
 
     #[test]
     fn sections_have_the_textbook_numbers() {
-        let r = Section::Rectangle([number(0.01), number(0.024)]).properties::<f64>(&[]);
+        let r = BeamSection::Rectangle([number(0.01), number(0.024)]).properties::<f64>(&[]);
         for (found, printed) in [(r.A, 2.4e-4), (r.Iy, 1.152e-8), (r.Iz, 2.0e-9), (r.J, 5.902e-9), (r.Ip, 1.352e-8)] {
             assert!((found / printed - 1.0).abs() < 1e-3, "{found} {printed}");
         }
-        let t = Section::Tube([number(0.01), number(0.007)]).properties::<f64>(&[]);
-        let c = Section::Circle(number(0.01)).properties::<f64>(&[]);
-        let inner = Section::Circle(number(0.007)).properties::<f64>(&[]);
+        let t = BeamSection::Tube([number(0.01), number(0.007)]).properties::<f64>(&[]);
+        let c = BeamSection::Circle(number(0.01)).properties::<f64>(&[]);
+        let inner = BeamSection::Circle(number(0.007)).properties::<f64>(&[]);
         assert!((t.Iy - (c.Iy - inner.Iy)).abs() < 1e-24 && (t.J - 2.0 * t.Iz).abs() < 1e-24);
     }
 }

@@ -33,11 +33,11 @@ enum Token {
     Div,
     /// Power, in halves.
     Pow(i32),
-    Call(Function),
+    Call(FormulaFunction),
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Function {
+enum FormulaFunction {
     Sqrt,
     Sin,
     Cos,
@@ -47,14 +47,14 @@ enum Function {
     Abs,
 }
 
-const FUNCTIONS: [(&str, Function, usize); 7] = [
-    ("sqrt", Function::Sqrt, 1),
-    ("sin", Function::Sin, 1),
-    ("cos", Function::Cos, 1),
-    ("tan", Function::Tan, 1),
-    ("atan2", Function::Atan2, 2),
-    ("hypot", Function::Hypot, 2),
-    ("abs", Function::Abs, 1),
+const FUNCTIONS: [(&str, FormulaFunction, usize); 7] = [
+    ("sqrt", FormulaFunction::Sqrt, 1),
+    ("sin", FormulaFunction::Sin, 1),
+    ("cos", FormulaFunction::Cos, 1),
+    ("tan", FormulaFunction::Tan, 1),
+    ("atan2", FormulaFunction::Atan2, 2),
+    ("hypot", FormulaFunction::Hypot, 2),
+    ("abs", FormulaFunction::Abs, 1),
 ];
 
 /// Names that no parameter may have: units, functions and `pi`.
@@ -133,7 +133,7 @@ impl Formula {
         let code = if self.is_constant() {
             vec![Token::Num(value)]
         } else {
-            self.code.iter().copied().chain([Token::Call(Function::Sqrt)]).collect()
+            self.code.iter().copied().chain([Token::Call(FormulaFunction::Sqrt)]).collect()
         };
         let dimension = self.dimension.power(1).unwrap_or(Dimension::Any);
         Self { code, value, dimension, span: self.span }
@@ -180,19 +180,19 @@ fn step<S: Real>(token: Token, stack: &mut Vec<S>, variable: &dyn Fn(usize) -> S
         }
         Token::Pow(halves) => power(pop(), halves),
         Token::Call(f) => match f {
-            Function::Sqrt => pop().sqrt(),
-            Function::Sin => pop().exact_sin_cos().0,
-            Function::Cos => pop().exact_sin_cos().1,
-            Function::Tan => {
+            FormulaFunction::Sqrt => pop().sqrt(),
+            FormulaFunction::Sin => pop().exact_sin_cos().0,
+            FormulaFunction::Cos => pop().exact_sin_cos().1,
+            FormulaFunction::Tan => {
                 let (s, c) = pop().exact_sin_cos();
                 s / c
             }
-            Function::Abs => pop().abs(),
-            Function::Atan2 => {
+            FormulaFunction::Abs => pop().abs(),
+            FormulaFunction::Atan2 => {
                 let x = pop();
                 pop().atan2(x)
             }
-            Function::Hypot => {
+            FormulaFunction::Hypot => {
                 let (b, a) = (pop(), pop());
                 (a * a + b * b).sqrt()
             }
@@ -486,7 +486,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    fn call(&mut self, name: &str, function: Function, arity: usize) -> Dimension {
+    fn call(&mut self, name: &str, function: FormulaFunction, arity: usize) -> Dimension {
         if !self.eat('(') {
             let found = self.rest().chars().next().map_or_else(|| "the end".to_owned(), String::from);
             self.fault(Fault::BadExpression { found, expected: "`(` after a function" });
@@ -507,9 +507,9 @@ impl<'a> Parser<'a> {
         self.call_dimension(name, function, &dimensions)
     }
 
-    fn call_dimension(&mut self, name: &str, function: Function, of: &[Dimension]) -> Dimension {
+    fn call_dimension(&mut self, name: &str, function: FormulaFunction, of: &[Dimension]) -> Dimension {
         match function {
-            Function::Sin | Function::Cos | Function::Tan => {
+            FormulaFunction::Sin | FormulaFunction::Cos | FormulaFunction::Tan => {
                 if let Dimension::Known(found) = of[0]
                     && found != PURE
                 {
@@ -517,14 +517,14 @@ impl<'a> Parser<'a> {
                 }
                 Dimension::Known(PURE)
             }
-            Function::Sqrt => of[0].power(1).unwrap_or(Dimension::Any),
-            Function::Abs => of[0],
-            Function::Atan2 | Function::Hypot => {
+            FormulaFunction::Sqrt => of[0].power(1).unwrap_or(Dimension::Any),
+            FormulaFunction::Abs => of[0],
+            FormulaFunction::Atan2 | FormulaFunction::Hypot => {
                 let sum = of[0].plus(of[1]);
                 if sum.is_none() {
                     self.mismatch(of[0], of[1]);
                 }
-                if function == Function::Atan2 { Dimension::Known(PURE) } else { sum.unwrap_or(Dimension::Any) }
+                if function == FormulaFunction::Atan2 { Dimension::Known(PURE) } else { sum.unwrap_or(Dimension::Any) }
             }
         }
     }

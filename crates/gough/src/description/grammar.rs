@@ -13,7 +13,7 @@ pub struct Section {
     /// Its keys.
     pub keys: &'static [Key],
     /// What any other key may hold, when names are free.
-    pub free: Option<&'static Kind>,
+    pub free: Option<&'static KeyKind>,
 }
 
 /// A key of a [`Section`].
@@ -21,7 +21,7 @@ pub struct Section {
 #[allow(missing_docs)]
 pub struct Key {
     pub name: &'static str,
-    pub kind: Kind,
+    pub kind: KeyKind,
     pub required: bool,
     pub doc: &'static str,
 }
@@ -29,7 +29,7 @@ pub struct Key {
 /// What a key may hold.
 #[derive(Debug)]
 #[allow(missing_docs)]
-pub enum Kind {
+pub enum KeyKind {
     Text,
     /// One text or a list of texts.
     Texts,
@@ -131,11 +131,11 @@ impl Unit {
     }
 }
 
-const fn key(name: &'static str, kind: Kind, doc: &'static str) -> Key {
+const fn key(name: &'static str, kind: KeyKind, doc: &'static str) -> Key {
     Key { name, kind, required: false, doc }
 }
 
-const fn must(name: &'static str, kind: Kind, doc: &'static str) -> Key {
+const fn must(name: &'static str, kind: KeyKind, doc: &'static str) -> Key {
     Key { name, kind, required: true, doc }
 }
 
@@ -148,32 +148,32 @@ pub const COORDINATES: &[&str] = &["x", "y", "z", "rx", "ry", "rz"];
 /// Words for the usual sets of platform coordinates.
 pub const COORDINATE_SETS: &[&str] = &["spatial", "planar", "translation", "point"];
 
-static ANY: Kind = Kind::Number(Unit::Any);
-static POSITION: Kind = Kind::Number(Unit::Position);
-static TEXTS: Kind = Kind::Texts;
-static TEMPLATE_KIND: Kind = Kind::Table(&TEMPLATE);
-static LEG_KIND: Kind = Kind::Table(&LEG);
-static MATERIAL_KIND: Kind = Kind::Table(&MATERIAL);
-static SECTION_KIND: Kind = Kind::Table(&SECTION);
+static ANY: KeyKind = KeyKind::Number(Unit::Any);
+static POSITION: KeyKind = KeyKind::Number(Unit::Position);
+static TEXTS: KeyKind = KeyKind::Texts;
+static TEMPLATE_KIND: KeyKind = KeyKind::Table(&TEMPLATE);
+static LEG_KIND: KeyKind = KeyKind::Table(&LEG);
+static MATERIAL_KIND: KeyKind = KeyKind::Table(&MATERIAL);
+static SECTION_KIND: KeyKind = KeyKind::Table(&SECTION);
 
 /// The whole file.
 pub static ROOT: Section = Section {
     title: "the file",
     doc: "A robot: what it is called, its named numbers, its base, platform and legs.",
     keys: &[
-        key("robot", Kind::Table(&ROBOT), "Name, sources, gravity, home pose, working mode."),
-        key("parameters", Kind::Table(&PARAMETERS), "Named numbers; they stay alive in the model."),
-        key("base", Kind::Table(&BASE), "Where the base frame stands in the world."),
-        must("platform", Kind::Table(&PLATFORM), "What moves: its coordinates and body data."),
-        key("body", Kind::Rows(&BODY), "Bodies that no template writes."),
-        key("closure", Kind::Rows(&CLOSURE), "Closures that no template writes."),
-        key("coupling", Kind::Rows(&COUPLING), "Couplings that no template writes."),
-        key("template", Kind::Table(&TEMPLATES), "Leg templates by name."),
-        key("legs", Kind::Table(&LEGS), "Instances of templates, in the order of the legs."),
-        key("actuation", Kind::Table(&ACTUATION), "Named sets of driven joints; the first is the default."),
-        key("material", Kind::Table(&MATERIALS), "Materials by name."),
-        key("section", Kind::Table(&SECTIONS), "Beam sections by name."),
-        key("elastic", Kind::Table(&ELASTIC), "What elastic models of the robot hold and keep."),
+        key("robot", KeyKind::Table(&ROBOT), "Name, sources, gravity, home pose, working mode."),
+        key("parameters", KeyKind::Table(&PARAMETERS), "Named numbers; they stay alive in the model."),
+        key("base", KeyKind::Table(&BASE), "Where the base frame stands in the world."),
+        must("platform", KeyKind::Table(&PLATFORM), "What moves: its coordinates and body data."),
+        key("body", KeyKind::Rows(&BODY), "Bodies that no template writes."),
+        key("closure", KeyKind::Rows(&CLOSURE), "Closures that no template writes."),
+        key("coupling", KeyKind::Rows(&COUPLING), "Couplings that no template writes."),
+        key("template", KeyKind::Table(&TEMPLATES), "Leg templates by name."),
+        key("legs", KeyKind::Table(&LEGS), "Instances of templates, in the order of the legs."),
+        key("actuation", KeyKind::Table(&ACTUATION), "Named sets of driven joints; the first is the default."),
+        key("material", KeyKind::Table(&MATERIALS), "Materials by name."),
+        key("section", KeyKind::Table(&SECTIONS), "Beam sections by name."),
+        key("elastic", KeyKind::Table(&ELASTIC), "What elastic models of the robot hold and keep."),
     ],
     free: None,
 };
@@ -185,15 +185,15 @@ pub static OVERLAY: Section = Section {
     keys: &[
         must(
             "extends",
-            Kind::Text,
+            KeyKind::Text,
             "The robot file that is changed: a shipped robot, or a file in the folder of the overlay or below.",
         ),
-        key("robot", Kind::Table(&ROBOT), "Keys that take the place of those of the file."),
-        key("parameters", Kind::Table(&PARAMETERS), "New values of parameters that the file has."),
-        key("platform", Kind::Table(&CHANGED_BODY), "Mass data of the platform or of the tool."),
-        key("body", Kind::Table(&CHANGED_BODIES), "Mass data of bodies by name."),
-        key("drive", Kind::Table(&CHANGED_DRIVES), "Drives by the joint they drive, `q11` or `11`."),
-        key("joint", Kind::Table(&CHANGED_JOINTS), "Joints by name, `q12` or `12`; named closures too."),
+        key("robot", KeyKind::Table(&ROBOT), "Keys that take the place of those of the file."),
+        key("parameters", KeyKind::Table(&PARAMETERS), "New values of parameters that the file has."),
+        key("platform", KeyKind::Table(&CHANGED_BODY), "Mass data of the platform or of the tool."),
+        key("body", KeyKind::Table(&CHANGED_BODIES), "Mass data of bodies by name."),
+        key("drive", KeyKind::Table(&CHANGED_DRIVES), "Drives by the joint they drive, `q11` or `11`."),
+        key("joint", KeyKind::Table(&CHANGED_JOINTS), "Joints by name, `q12` or `12`; named closures too."),
     ],
     free: None,
 };
@@ -208,21 +208,25 @@ static CHANGED_DRIVES: Section =
     Section { title: "changed drives", doc: "Drives by joint.", keys: &[], free: Some(&DRIVE_KIND) };
 static CHANGED_JOINTS: Section =
     Section { title: "changed joints", doc: "Joints by name.", keys: &[], free: Some(&CHANGED_JOINT_KIND) };
-static CHANGED_BODY_KIND: Kind = Kind::Table(&CHANGED_BODY);
-static DRIVE_KIND: Kind = Kind::Table(&DRIVE);
-static CHANGED_JOINT_KIND: Kind = Kind::Table(&CHANGED_JOINT);
+static CHANGED_BODY_KIND: KeyKind = KeyKind::Table(&CHANGED_BODY);
+static DRIVE_KIND: KeyKind = KeyKind::Table(&DRIVE);
+static CHANGED_JOINT_KIND: KeyKind = KeyKind::Table(&CHANGED_JOINT);
 
 static CHANGED_BODY: Section = Section {
     title: "a changed body",
     doc: "Mass data that take the place of those of the file, key by key.",
     keys: &[
-        key("mass", Kind::Number(Unit::Mass), "Mass."),
-        key("com", Kind::Numbers(Unit::Length, 3), "Centre of mass, in place of a first moment too."),
-        key("first_moment", Kind::Numbers(Unit::FirstMoment, 3), "Mass times centre of mass, in place of `com` too."),
-        key("inertia", Kind::Table(&INERTIA), "Rotational inertia."),
-        key("shape", Kind::Table(&SHAPE), "A simple solid."),
-        key("lumped", Kind::Rows(&LUMPED), "Point masses."),
-        key("grouped", Kind::Flag, "Grouped parameters."),
+        key("mass", KeyKind::Number(Unit::Mass), "Mass."),
+        key("com", KeyKind::Numbers(Unit::Length, 3), "Centre of mass, in place of a first moment too."),
+        key(
+            "first_moment",
+            KeyKind::Numbers(Unit::FirstMoment, 3),
+            "Mass times centre of mass, in place of `com` too.",
+        ),
+        key("inertia", KeyKind::Table(&INERTIA), "Rotational inertia."),
+        key("shape", KeyKind::Table(&SHAPE), "A simple solid."),
+        key("lumped", KeyKind::Rows(&LUMPED), "Point masses."),
+        key("grouped", KeyKind::Flag, "Grouped parameters."),
     ],
     free: None,
 };
@@ -231,9 +235,9 @@ static CHANGED_JOINT: Section = Section {
     title: "a changed joint",
     doc: "What takes the place of the file's, friction key by key.",
     keys: &[
-        key("friction", Kind::Table(&FRICTION), "Friction of the joint."),
-        key("stiffness", Kind::Number(Unit::Stiffness), "Spring of the joint."),
-        key("range", Kind::Numbers(Unit::Position, 2), "Lowest and highest coordinate."),
+        key("friction", KeyKind::Table(&FRICTION), "Friction of the joint."),
+        key("stiffness", KeyKind::Number(Unit::Stiffness), "Spring of the joint."),
+        key("range", KeyKind::Numbers(Unit::Position, 2), "Lowest and highest coordinate."),
     ],
     free: None,
 };
@@ -242,16 +246,16 @@ static ROBOT: Section = Section {
     title: "[robot]",
     doc: "The robot as a whole.",
     keys: &[
-        key("name", Kind::Text, "Name of the robot; that of the file unless given."),
-        key("summary", Kind::Text, "One line on what it is."),
-        key("source", Kind::Texts, "Where the data come from."),
-        key("gravity", Kind::Numbers(Unit::Acceleration, 3), "Gravity in world axes; [0, 0, -9.81] unless given."),
-        key("home", Kind::Table(&HOME), "A platform pose that the robot can take."),
-        key("mode", Kind::Texts, "Working mode: signs per leg, as one text or one per leg."),
-        key("near", Kind::Table(&NEAR), "Joints near which the working mode is chosen."),
+        key("name", KeyKind::Text, "Name of the robot; that of the file unless given."),
+        key("summary", KeyKind::Text, "One line on what it is."),
+        key("source", KeyKind::Texts, "Where the data come from."),
+        key("gravity", KeyKind::Numbers(Unit::Acceleration, 3), "Gravity in world axes; [0, 0, -9.81] unless given."),
+        key("home", KeyKind::Table(&HOME), "A platform pose that the robot can take."),
+        key("mode", KeyKind::Texts, "Working mode: signs per leg, as one text or one per leg."),
+        key("near", KeyKind::Table(&NEAR), "Joints near which the working mode is chosen."),
         key(
             "length",
-            Kind::Number(Unit::Length),
+            KeyKind::Number(Unit::Length),
             "Length that makes rotations comparable with translations in ranks and distances; by default the root mean square distance of the leg attachments from the platform origin when the platform turns, else that between neighbouring joints.",
         ),
     ],
@@ -262,17 +266,17 @@ static HOME: Section = Section {
     title: "home",
     doc: "Platform coordinates by name; those not given are zero.",
     keys: &[
-        key("x", Kind::Number(Unit::Length), "Position."),
-        key("y", Kind::Number(Unit::Length), "Position."),
-        key("z", Kind::Number(Unit::Length), "Position."),
-        key("phi", Kind::Number(Unit::Angle), "Planar angle, about z."),
-        key("theta", Kind::Number(Unit::Angle), "Another name of phi."),
-        key("roll", Kind::Number(Unit::Angle), "Angle about x, applied first."),
-        key("pitch", Kind::Number(Unit::Angle), "Angle about y."),
-        key("yaw", Kind::Number(Unit::Angle), "Angle about z, applied last."),
-        key("rx", Kind::Number(Unit::Angle), "Another name of roll."),
-        key("ry", Kind::Number(Unit::Angle), "Another name of pitch."),
-        key("rz", Kind::Number(Unit::Angle), "Another name of yaw."),
+        key("x", KeyKind::Number(Unit::Length), "Position."),
+        key("y", KeyKind::Number(Unit::Length), "Position."),
+        key("z", KeyKind::Number(Unit::Length), "Position."),
+        key("phi", KeyKind::Number(Unit::Angle), "Planar angle, about z."),
+        key("theta", KeyKind::Number(Unit::Angle), "Another name of phi."),
+        key("roll", KeyKind::Number(Unit::Angle), "Angle about x, applied first."),
+        key("pitch", KeyKind::Number(Unit::Angle), "Angle about y."),
+        key("yaw", KeyKind::Number(Unit::Angle), "Angle about z, applied last."),
+        key("rx", KeyKind::Number(Unit::Angle), "Another name of roll."),
+        key("ry", KeyKind::Number(Unit::Angle), "Another name of pitch."),
+        key("rz", KeyKind::Number(Unit::Angle), "Another name of yaw."),
     ],
     free: None,
 };
@@ -290,7 +294,7 @@ static PARAMETERS: Section = Section {
 static BASE: Section = Section {
     title: "[base]",
     doc: "The base, fixed to the world. Bodies stand on it with `on = \"base\"`.",
-    keys: &[key("frame", Kind::Table(&FRAME), "Base frame in the world.")],
+    keys: &[key("frame", KeyKind::Table(&FRAME), "Base frame in the world.")],
     free: None,
 };
 
@@ -298,8 +302,8 @@ static FRAME: Section = Section {
     title: "frame",
     doc: "A frame: position and orientation `Rz(yaw) Ry(pitch) Rx(roll)`.",
     keys: &[
-        key("xyz", Kind::Numbers(Unit::Length, 3), "Origin."),
-        key("rpy", Kind::Numbers(Unit::Angle, 3), "Roll, pitch, yaw."),
+        key("xyz", KeyKind::Numbers(Unit::Length, 3), "Origin."),
+        key("rpy", KeyKind::Numbers(Unit::Angle, 3), "Roll, pitch, yaw."),
     ],
     free: None,
 };
@@ -310,24 +314,28 @@ static PLATFORM: Section = Section {
     keys: &[
         must(
             "coordinates",
-            Kind::Texts,
+            KeyKind::Texts,
             "`spatial`, `planar`, `translation`, `point`, or a list of x, y, z, rx, ry, rz; the others follow from the closures.",
         ),
         key(
             "frame",
-            Kind::Table(&FRAME),
+            KeyKind::Table(&FRAME),
             "Frame on the platform whose pose the coordinates give; its own unless given.",
         ),
-        key("body", Kind::Text, "`point`: the body that carries the tool point."),
-        key("point", Kind::Numbers(Unit::Length, 3), "`point`: the tool point in that body's frame."),
-        key("mass", Kind::Number(Unit::Mass), "Mass."),
-        key("com", Kind::Numbers(Unit::Length, 3), "Centre of mass."),
-        key("first_moment", Kind::Numbers(Unit::FirstMoment, 3), "Mass times centre of mass, in place of `com`."),
-        key("inertia", Kind::Table(&INERTIA), "Rotational inertia."),
-        key("shape", Kind::Table(&SHAPE), "A simple solid, in place of mass, com and inertia."),
-        key("lumped", Kind::Rows(&LUMPED), "Point masses."),
-        key("grouped", Kind::Flag, "The parameters are grouped (base) parameters: no check that a body can have them."),
-        key("modal", Kind::Table(&MODAL), "A flexible platform from a modal analysis."),
+        key("body", KeyKind::Text, "`point`: the body that carries the tool point."),
+        key("point", KeyKind::Numbers(Unit::Length, 3), "`point`: the tool point in that body's frame."),
+        key("mass", KeyKind::Number(Unit::Mass), "Mass."),
+        key("com", KeyKind::Numbers(Unit::Length, 3), "Centre of mass."),
+        key("first_moment", KeyKind::Numbers(Unit::FirstMoment, 3), "Mass times centre of mass, in place of `com`."),
+        key("inertia", KeyKind::Table(&INERTIA), "Rotational inertia."),
+        key("shape", KeyKind::Table(&SHAPE), "A simple solid, in place of mass, com and inertia."),
+        key("lumped", KeyKind::Rows(&LUMPED), "Point masses."),
+        key(
+            "grouped",
+            KeyKind::Flag,
+            "The parameters are grouped (base) parameters: no check that a body can have them.",
+        ),
+        key("modal", KeyKind::Table(&MODAL), "A flexible platform from a modal analysis."),
     ],
     free: None,
 };
@@ -336,38 +344,46 @@ static BODY: Section = Section {
     title: "body",
     doc: "A body and the joint that carries it. Body, joint and frame have one name; the coordinate is that name with a `q`.",
     keys: &[
-        must("name", Kind::Text, "Name; `{leg}` is the key of the leg."),
-        must("on", Kind::Text, "Body it stands on: `base`, `platform` or another body."),
+        must("name", KeyKind::Text, "Name; `{leg}` is the key of the leg."),
+        must("on", KeyKind::Text, "Body it stands on: `base`, `platform` or another body."),
         must(
             "joint",
-            Kind::OneOf(JOINTS),
+            KeyKind::OneOf(JOINTS),
             "R revolute, P prismatic, U universal, S spherical, C cylindrical, H screw, Pi parallelogram, fixed.",
         ),
-        key("mdh", Kind::Table(&MDH), "Modified Denavit-Hartenberg placement; the joint axis is z."),
-        key("frame", Kind::Table(&FRAME), "Placement by a frame on the parent."),
-        key("point", Kind::Point, "Origin, in `frame`; or the name of a point of a modal parent."),
-        key("axis", Kind::Numbers(Unit::Pure, 3), "Joint axis in the body's frame; z unless given."),
-        key("axis2", Kind::Numbers(Unit::Pure, 3), "Second axis of a U joint."),
-        key("bar", Kind::Table(&BAR), "Pi: the bar of the parallelogram."),
-        key("pitch", Kind::Number(Unit::Length), "H: advance per radian."),
-        key("range", Kind::Numbers(Unit::Position, 2), "Lowest and highest coordinate. Solutions outside are refused."),
-        key("friction", Kind::Table(&FRICTION), "Friction of the joint."),
+        key("mdh", KeyKind::Table(&MDH), "Modified Denavit-Hartenberg placement; the joint axis is z."),
+        key("frame", KeyKind::Table(&FRAME), "Placement by a frame on the parent."),
+        key("point", KeyKind::Point, "Origin, in `frame`; or the name of a point of a modal parent."),
+        key("axis", KeyKind::Numbers(Unit::Pure, 3), "Joint axis in the body's frame; z unless given."),
+        key("axis2", KeyKind::Numbers(Unit::Pure, 3), "Second axis of a U joint."),
+        key("bar", KeyKind::Table(&BAR), "Pi: the bar of the parallelogram."),
+        key("pitch", KeyKind::Number(Unit::Length), "H: advance per radian."),
+        key(
+            "range",
+            KeyKind::Numbers(Unit::Position, 2),
+            "Lowest and highest coordinate. Solutions outside are refused.",
+        ),
+        key("friction", KeyKind::Table(&FRICTION), "Friction of the joint."),
         key(
             "stiffness",
-            Kind::Number(Unit::Stiffness),
+            KeyKind::Number(Unit::Stiffness),
             "Spring of the joint about its zero, for natural frequencies; efforts and motion of the rigid robot leave it out.",
         ),
-        key("drive", Kind::Table(&DRIVE), "Its presence makes the joint active."),
-        key("mass", Kind::Number(Unit::Mass), "Mass; zero unless given."),
-        key("com", Kind::Numbers(Unit::Length, 3), "Centre of mass."),
-        key("first_moment", Kind::Numbers(Unit::FirstMoment, 3), "Mass times centre of mass, in place of `com`."),
-        key("inertia", Kind::Table(&INERTIA), "Rotational inertia."),
-        key("shape", Kind::Table(&SHAPE), "A simple solid, in place of mass, com and inertia."),
-        key("lumped", Kind::Rows(&LUMPED), "Point masses."),
-        key("grouped", Kind::Flag, "The parameters are grouped (base) parameters: no check that a body can have them."),
-        key("beam", Kind::Table(&BEAM), "A flexible beam; its mass comes from section and material."),
-        key("modal", Kind::Table(&MODAL), "A flexible body from a modal analysis."),
-        key("compliance", Kind::Table(&COMPLIANCE), "By how much the body gives way, in the Cartesian method only."),
+        key("drive", KeyKind::Table(&DRIVE), "Its presence makes the joint active."),
+        key("mass", KeyKind::Number(Unit::Mass), "Mass; zero unless given."),
+        key("com", KeyKind::Numbers(Unit::Length, 3), "Centre of mass."),
+        key("first_moment", KeyKind::Numbers(Unit::FirstMoment, 3), "Mass times centre of mass, in place of `com`."),
+        key("inertia", KeyKind::Table(&INERTIA), "Rotational inertia."),
+        key("shape", KeyKind::Table(&SHAPE), "A simple solid, in place of mass, com and inertia."),
+        key("lumped", KeyKind::Rows(&LUMPED), "Point masses."),
+        key(
+            "grouped",
+            KeyKind::Flag,
+            "The parameters are grouped (base) parameters: no check that a body can have them.",
+        ),
+        key("beam", KeyKind::Table(&BEAM), "A flexible beam; its mass comes from section and material."),
+        key("modal", KeyKind::Table(&MODAL), "A flexible body from a modal analysis."),
+        key("compliance", KeyKind::Table(&COMPLIANCE), "By how much the body gives way, in the Cartesian method only."),
     ],
     free: None,
 };
@@ -376,12 +392,12 @@ static MDH: Section = Section {
     title: "mdh",
     doc: "`Rz(gamma) Tz(b) Rx(alpha) Tx(d) Rz(theta) Tz(r)`; the constant part of theta (R) or r (P) is the joint's zero.",
     keys: &[
-        key("gamma", Kind::Number(Unit::Angle), "About the parent's z."),
-        key("b", Kind::Number(Unit::Length), "Along the parent's z."),
-        key("alpha", Kind::Number(Unit::Angle), "About the new x."),
-        key("d", Kind::Number(Unit::Length), "Along the new x."),
-        key("theta", Kind::Number(Unit::Angle), "About the joint axis z."),
-        key("r", Kind::Number(Unit::Length), "Along the joint axis z."),
+        key("gamma", KeyKind::Number(Unit::Angle), "About the parent's z."),
+        key("b", KeyKind::Number(Unit::Length), "Along the parent's z."),
+        key("alpha", KeyKind::Number(Unit::Angle), "About the new x."),
+        key("d", KeyKind::Number(Unit::Length), "Along the new x."),
+        key("theta", KeyKind::Number(Unit::Angle), "About the joint axis z."),
+        key("r", KeyKind::Number(Unit::Length), "Along the joint axis z."),
     ],
     free: None,
 };
@@ -390,17 +406,17 @@ static BAR: Section = Section {
     title: "bar",
     doc: "The bar of an ideal parallelogram: it turns by q about `axis`, and the body at its end turns back by q.",
     keys: &[
-        must("vector", Kind::Numbers(Unit::Length, 3), "From the joint to the end of the bar, at q = 0."),
-        key("mass", Kind::Number(Unit::Mass), "Mass of the bars together."),
-        key("com", Kind::Numbers(Unit::Length, 3), "Centre of mass."),
-        key("first_moment", Kind::Numbers(Unit::FirstMoment, 3), "Mass times centre of mass."),
-        key("inertia", Kind::Table(&INERTIA), "Rotational inertia."),
-        key("shape", Kind::Table(&SHAPE), "A simple solid."),
-        key("lumped", Kind::Rows(&LUMPED), "Point masses."),
-        key("grouped", Kind::Flag, "Grouped parameters."),
+        must("vector", KeyKind::Numbers(Unit::Length, 3), "From the joint to the end of the bar, at q = 0."),
+        key("mass", KeyKind::Number(Unit::Mass), "Mass of the bars together."),
+        key("com", KeyKind::Numbers(Unit::Length, 3), "Centre of mass."),
+        key("first_moment", KeyKind::Numbers(Unit::FirstMoment, 3), "Mass times centre of mass."),
+        key("inertia", KeyKind::Table(&INERTIA), "Rotational inertia."),
+        key("shape", KeyKind::Table(&SHAPE), "A simple solid."),
+        key("lumped", KeyKind::Rows(&LUMPED), "Point masses."),
+        key("grouped", KeyKind::Flag, "Grouped parameters."),
         key(
             "beam",
-            Kind::Table(&RODS),
+            KeyKind::Table(&RODS),
             "The bars as two rods that bend; their mass is that of the bar, where it has one.",
         ),
     ],
@@ -411,19 +427,19 @@ static RODS: Section = Section {
     title: "beam of a bar",
     doc: "The two rods of a parallelogram as beams. Without mass keys of the bar they are slender and have the mass of section and material.",
     keys: &[
-        must("section", Kind::Text, "Name of a section."),
-        must("material", Kind::Text, "Name of a material."),
+        must("section", KeyKind::Text, "Name of a section."),
+        must("material", KeyKind::Text, "Name of a material."),
         must(
             "width",
-            Kind::Number(Unit::Length),
+            KeyKind::Number(Unit::Length),
             "Distance between the rods, along the short side of the parallelogram.",
         ),
         key(
             "ends",
-            Kind::OneOf(&["pinned", "clamped"]),
+            KeyKind::OneOf(&["pinned", "clamped"]),
             "`pinned` unless given; `clamped`: the short sides bend the rods when they turn.",
         ),
-        key("elements", Kind::Count, "Elements per rod in the full model; 1 unless given."),
+        key("elements", KeyKind::Count, "Elements per rod in the full model; 1 unless given."),
     ],
     free: None,
 };
@@ -432,25 +448,25 @@ static COMPLIANCE: Section = Section {
     title: "compliance",
     doc: "By how much a frame gives way, for `frequencies --method cartesian`: as a diagonal, as a 6x6 matrix, or as a tapered cantilever.",
     keys: &[
-        key("frame", Kind::Table(&FRAME), "The frame, on the body; of a closure on the body of its side `b`."),
-        key("x", Kind::Number(Unit::LinearCompliance), "Along x; zero, that is rigid, unless given."),
-        key("y", Kind::Number(Unit::LinearCompliance), "Along y."),
-        key("z", Kind::Number(Unit::LinearCompliance), "Along z."),
-        key("rx", Kind::Number(Unit::AngularCompliance), "About x."),
-        key("ry", Kind::Number(Unit::AngularCompliance), "About y."),
-        key("rz", Kind::Number(Unit::AngularCompliance), "About z."),
+        key("frame", KeyKind::Table(&FRAME), "The frame, on the body; of a closure on the body of its side `b`."),
+        key("x", KeyKind::Number(Unit::LinearCompliance), "Along x; zero, that is rigid, unless given."),
+        key("y", KeyKind::Number(Unit::LinearCompliance), "Along y."),
+        key("z", KeyKind::Number(Unit::LinearCompliance), "Along z."),
+        key("rx", KeyKind::Number(Unit::AngularCompliance), "About x."),
+        key("ry", KeyKind::Number(Unit::AngularCompliance), "About y."),
+        key("rz", KeyKind::Number(Unit::AngularCompliance), "About z."),
         key(
             "matrix",
-            Kind::Numbers(Unit::Any, 36),
+            KeyKind::Numbers(Unit::Any, 36),
             "Row by row in SI units: motion x, y, z, rotation x, y, z by force and moment; symmetric, not negative.",
         ),
         key(
             "tapered",
-            Kind::Texts,
+            KeyKind::Texts,
             "Names of two sections: a cantilever along x that ends at the frame, from the first section to the second, A, I and J linear between.",
         ),
-        key("material", Kind::Text, "`tapered`: name of its material."),
-        key("length", Kind::Number(Unit::Length), "`tapered`: its length."),
+        key("material", KeyKind::Text, "`tapered`: name of its material."),
+        key("length", KeyKind::Number(Unit::Length), "`tapered`: its length."),
     ],
     free: None,
 };
@@ -459,13 +475,17 @@ static INERTIA: Section = Section {
     title: "inertia",
     doc: "Entries of the inertia matrix; off-diagonal entries carry the minus sign (xy = -∫ x y dm).",
     keys: &[
-        must("at", Kind::OneOf(&["origin", "com"]), "Taken at the origin of the body frame or at the centre of mass."),
-        key("xx", Kind::Number(Unit::Inertia), "Entry xx."),
-        key("yy", Kind::Number(Unit::Inertia), "Entry yy."),
-        key("zz", Kind::Number(Unit::Inertia), "Entry zz."),
-        key("xy", Kind::Number(Unit::Inertia), "Entry xy."),
-        key("xz", Kind::Number(Unit::Inertia), "Entry xz."),
-        key("yz", Kind::Number(Unit::Inertia), "Entry yz."),
+        must(
+            "at",
+            KeyKind::OneOf(&["origin", "com"]),
+            "Taken at the origin of the body frame or at the centre of mass.",
+        ),
+        key("xx", KeyKind::Number(Unit::Inertia), "Entry xx."),
+        key("yy", KeyKind::Number(Unit::Inertia), "Entry yy."),
+        key("zz", KeyKind::Number(Unit::Inertia), "Entry zz."),
+        key("xy", KeyKind::Number(Unit::Inertia), "Entry xy."),
+        key("xz", KeyKind::Number(Unit::Inertia), "Entry xz."),
+        key("yz", KeyKind::Number(Unit::Inertia), "Entry yz."),
     ],
     free: None,
 };
@@ -474,12 +494,12 @@ static SHAPE: Section = Section {
     title: "shape",
     doc: "A solid that runs along x from the frame origin (a sphere has its centre there), of uniform density.",
     keys: &[
-        key("box", Kind::Numbers(Unit::Length, 3), "Length along x, width along y, height along z."),
-        key("cylinder", Kind::Numbers(Unit::Length, 2), "Length along x, diameter."),
-        key("tube", Kind::Numbers(Unit::Length, 3), "Length along x, outer and inner diameter."),
-        key("sphere", Kind::Number(Unit::Length), "Diameter."),
-        key("density", Kind::Number(Unit::Density), "Density; or give the `mass` of the body."),
-        key("frame", Kind::Table(&FRAME), "Where the solid starts, if not at the frame origin."),
+        key("box", KeyKind::Numbers(Unit::Length, 3), "Length along x, width along y, height along z."),
+        key("cylinder", KeyKind::Numbers(Unit::Length, 2), "Length along x, diameter."),
+        key("tube", KeyKind::Numbers(Unit::Length, 3), "Length along x, outer and inner diameter."),
+        key("sphere", KeyKind::Number(Unit::Length), "Diameter."),
+        key("density", KeyKind::Number(Unit::Density), "Density; or give the `mass` of the body."),
+        key("frame", KeyKind::Table(&FRAME), "Where the solid starts, if not at the frame origin."),
     ],
     free: None,
 };
@@ -488,8 +508,8 @@ static LUMPED: Section = Section {
     title: "lumped",
     doc: "A point mass on the body.",
     keys: &[
-        key("point", Kind::Numbers(Unit::Length, 3), "Where; the frame origin unless given."),
-        must("mass", Kind::Number(Unit::Mass), "How much."),
+        key("point", KeyKind::Numbers(Unit::Length, 3), "Where; the frame origin unless given."),
+        must("mass", KeyKind::Number(Unit::Mass), "How much."),
     ],
     free: None,
 };
@@ -498,10 +518,10 @@ static FRICTION: Section = Section {
     title: "friction",
     doc: "`viscous q̇ + coulomb sign(q̇)`, and with `static` the Stribeck term `(static - coulomb) sign(q̇) exp(-decay |q̇|)`.",
     keys: &[
-        key("viscous", Kind::Number(Unit::Viscous), "Viscous coefficient."),
-        key("coulomb", Kind::Number(Unit::Effort), "Coulomb level."),
-        key("static", Kind::Number(Unit::Effort), "Break-away level."),
-        key("decay", Kind::Number(Unit::Decay), "Decay of the Stribeck term."),
+        key("viscous", KeyKind::Number(Unit::Viscous), "Viscous coefficient."),
+        key("coulomb", KeyKind::Number(Unit::Effort), "Coulomb level."),
+        key("static", KeyKind::Number(Unit::Effort), "Break-away level."),
+        key("decay", KeyKind::Number(Unit::Decay), "Decay of the Stribeck term."),
     ],
     free: None,
 };
@@ -510,21 +530,21 @@ static DRIVE: Section = Section {
     title: "drive",
     doc: "What drives a joint. An empty table is enough.",
     keys: &[
-        key("kind", Kind::OneOf(&["motor", "clutch"]), "A motor unless given; a clutch drives or holds."),
-        key("rotor_inertia", Kind::Number(Unit::RotorInertia), "Inertia of the rotor seen by the joint, N² I_m."),
-        key("friction", Kind::Table(&FRICTION), "Friction on the motor side."),
+        key("kind", KeyKind::OneOf(&["motor", "clutch"]), "A motor unless given; a clutch drives or holds."),
+        key("rotor_inertia", KeyKind::Number(Unit::RotorInertia), "Inertia of the rotor seen by the joint, N² I_m."),
+        key("friction", KeyKind::Table(&FRICTION), "Friction on the motor side."),
         key(
             "stiffness",
-            Kind::Number(Unit::Stiffness),
+            KeyKind::Number(Unit::Stiffness),
             "Stiffness of the transmission, a spring between rotor and joint; rigid unless given.",
         ),
         key(
             "servo",
-            Kind::Number(Unit::Stiffness),
+            KeyKind::Number(Unit::Stiffness),
             "Stiffness of the servo loop, a spring between rotor and command, seen by the joint; rigid unless given.",
         ),
-        key("effort", Kind::Number(Unit::Effort), "Largest effort."),
-        key("speed", Kind::Number(Unit::Speed), "Largest speed."),
+        key("effort", KeyKind::Number(Unit::Effort), "Largest effort."),
+        key("speed", KeyKind::Number(Unit::Speed), "Largest speed."),
     ],
     free: None,
 };
@@ -533,16 +553,16 @@ static CLOSURE: Section = Section {
     title: "closure",
     doc: "A joint that closes a loop: it is cut and never becomes a coordinate, unless it has friction, stiffness or a range.",
     keys: &[
-        key("name", Kind::Text, "Name of the joint; needed when it becomes a coordinate."),
-        must("joint", Kind::OneOf(CLOSURE_JOINTS), "fixed, R, P, U, S or C."),
-        must("a", Kind::Table(&SIDE), "One side."),
-        must("b", Kind::Table(&SIDE), "The other side."),
-        key("range", Kind::Numbers(Unit::Position, 2), "Lowest and highest coordinate (R and P)."),
-        key("friction", Kind::Table(&FRICTION), "Friction of the joint."),
-        key("stiffness", Kind::Number(Unit::Stiffness), "Spring of the joint, likewise."),
+        key("name", KeyKind::Text, "Name of the joint; needed when it becomes a coordinate."),
+        must("joint", KeyKind::OneOf(CLOSURE_JOINTS), "fixed, R, P, U, S or C."),
+        must("a", KeyKind::Table(&SIDE), "One side."),
+        must("b", KeyKind::Table(&SIDE), "The other side."),
+        key("range", KeyKind::Numbers(Unit::Position, 2), "Lowest and highest coordinate (R and P)."),
+        key("friction", KeyKind::Table(&FRICTION), "Friction of the joint."),
+        key("stiffness", KeyKind::Number(Unit::Stiffness), "Spring of the joint, likewise."),
         key(
             "compliance",
-            Kind::Table(&COMPLIANCE),
+            KeyKind::Table(&COMPLIANCE),
             "By how much what side `b` is on gives way to this leg, in the Cartesian method only.",
         ),
     ],
@@ -553,10 +573,10 @@ static SIDE: Section = Section {
     title: "a side of a closure",
     doc: "A frame on a body: at `point` of `frame`, with the joint axis `axis`.",
     keys: &[
-        must("body", Kind::Text, "Body: `base`, `platform` or another."),
-        key("frame", Kind::Table(&FRAME), "Frame on the body."),
-        key("point", Kind::Point, "Origin in that frame, or the name of a point of a modal body."),
-        key("axis", Kind::Numbers(Unit::Pure, 3), "Axis of the joint on this side; z unless given."),
+        must("body", KeyKind::Text, "Body: `base`, `platform` or another."),
+        key("frame", KeyKind::Table(&FRAME), "Frame on the body."),
+        key("point", KeyKind::Point, "Origin in that frame, or the name of a point of a modal body."),
+        key("axis", KeyKind::Numbers(Unit::Pure, 3), "Axis of the joint on this side; z unless given."),
     ],
     free: None,
 };
@@ -575,12 +595,12 @@ static TEMPLATE: Section = Section {
     title: "a template",
     doc: "Rows written once and used for several legs.",
     keys: &[
-        key("needs", Kind::Texts, "Names of the numbers each leg gives."),
-        key("let", Kind::Table(&LET), "Numbers derived from them."),
-        key("body", Kind::Rows(&BODY), "Bodies of the leg."),
-        key("closure", Kind::Rows(&CLOSURE), "Closures of the leg."),
-        key("coupling", Kind::Rows(&COUPLING), "Couplings of the leg."),
-        key("near", Kind::Table(&NEAR), "Joints near which the working mode is chosen."),
+        key("needs", KeyKind::Texts, "Names of the numbers each leg gives."),
+        key("let", KeyKind::Table(&LET), "Numbers derived from them."),
+        key("body", KeyKind::Rows(&BODY), "Bodies of the leg."),
+        key("closure", KeyKind::Rows(&CLOSURE), "Closures of the leg."),
+        key("coupling", KeyKind::Rows(&COUPLING), "Couplings of the leg."),
+        key("near", KeyKind::Table(&NEAR), "Joints near which the working mode is chosen."),
     ],
     free: None,
 };
@@ -597,7 +617,7 @@ static LEGS: Section = Section {
 static LEG: Section = Section {
     title: "a leg",
     doc: "An instance of a template, with the numbers it needs.",
-    keys: &[must("template", Kind::Text, "Name of the template.")],
+    keys: &[must("template", KeyKind::Text, "Name of the template.")],
     free: Some(&ANY),
 };
 
@@ -615,12 +635,12 @@ static MATERIAL: Section = Section {
     title: "a material",
     doc: "Isotropic and linear.",
     keys: &[
-        must("E", Kind::Number(Unit::Pressure), "Young's modulus."),
-        key("G", Kind::Number(Unit::Pressure), "Shear modulus; or give `nu`."),
-        key("nu", Kind::Number(Unit::Pure), "Poisson's ratio, in place of `G`: G = E/(2(1 + nu))."),
-        must("density", Kind::Number(Unit::Density), "Density."),
-        key("mass_damping", Kind::Number(Unit::Any), "Damping of beams by their mass, in 1/s: D = a M + b K."),
-        key("stiffness_damping", Kind::Number(Unit::Any), "Damping of beams by their stiffness, in s."),
+        must("E", KeyKind::Number(Unit::Pressure), "Young's modulus."),
+        key("G", KeyKind::Number(Unit::Pressure), "Shear modulus; or give `nu`."),
+        key("nu", KeyKind::Number(Unit::Pure), "Poisson's ratio, in place of `G`: G = E/(2(1 + nu))."),
+        must("density", KeyKind::Number(Unit::Density), "Density."),
+        key("mass_damping", KeyKind::Number(Unit::Any), "Damping of beams by their mass, in 1/s: D = a M + b K."),
+        key("stiffness_damping", KeyKind::Number(Unit::Any), "Damping of beams by their stiffness, in s."),
     ],
     free: None,
 };
@@ -632,14 +652,18 @@ static SECTION: Section = Section {
     title: "a section",
     doc: "Beam section with principal axes y and z: `Iy = ∫ z² dA`, `Iz = ∫ y² dA`.",
     keys: &[
-        key("A", Kind::Number(Unit::Area), "Area."),
-        key("Iy", Kind::Number(Unit::SecondMoment), "Second moment about y."),
-        key("Iz", Kind::Number(Unit::SecondMoment), "Second moment about z."),
-        key("J", Kind::Number(Unit::SecondMoment), "Torsion constant."),
-        key("Ip", Kind::Number(Unit::SecondMoment), "Polar moment; Iy + Iz unless given."),
-        key("rectangle", Kind::Numbers(Unit::Length, 2), "Width along y and height along z, in place of the numbers."),
-        key("tube", Kind::Numbers(Unit::Length, 2), "Outer and inner diameter, in place of the numbers."),
-        key("circle", Kind::Number(Unit::Length), "Diameter, in place of the numbers."),
+        key("A", KeyKind::Number(Unit::Area), "Area."),
+        key("Iy", KeyKind::Number(Unit::SecondMoment), "Second moment about y."),
+        key("Iz", KeyKind::Number(Unit::SecondMoment), "Second moment about z."),
+        key("J", KeyKind::Number(Unit::SecondMoment), "Torsion constant."),
+        key("Ip", KeyKind::Number(Unit::SecondMoment), "Polar moment; Iy + Iz unless given."),
+        key(
+            "rectangle",
+            KeyKind::Numbers(Unit::Length, 2),
+            "Width along y and height along z, in place of the numbers.",
+        ),
+        key("tube", KeyKind::Numbers(Unit::Length, 2), "Outer and inner diameter, in place of the numbers."),
+        key("circle", KeyKind::Number(Unit::Length), "Diameter, in place of the numbers."),
     ],
     free: None,
 };
@@ -648,22 +672,22 @@ static ELASTIC: Section = Section {
     title: "[elastic]",
     doc: "Choices for the elastic models.",
     keys: &[
-        key("dimension", Kind::Count, "3, or 2 for planar beams (three coordinates per element)."),
-        key("damping", Kind::Number(Unit::Pure), "Damping ratio of every mode."),
-        key("hold", Kind::Texts, "Joints held when frequencies are computed; the driven ones unless given."),
+        key("dimension", KeyKind::Count, "3, or 2 for planar beams (three coordinates per element)."),
+        key("damping", KeyKind::Number(Unit::Pure), "Damping ratio of every mode."),
+        key("hold", KeyKind::Texts, "Joints held when frequencies are computed; the driven ones unless given."),
         key(
             "dependent",
-            Kind::Texts,
+            KeyKind::Texts,
             "Beams whose displacement closes the loops in relative coordinates; the last before each closure unless given.",
         ),
         key(
             "rods",
-            Kind::OneOf(&["exact", "lumped"]),
+            KeyKind::OneOf(&["exact", "lumped"]),
             "Inertia of the rods of parallelograms in the Cartesian method: `exact` unless given; `lumped`: all of it with the body at their end.",
         ),
         key(
             "virtual",
-            Kind::OneOf(&["attached", "null", "pure"]),
+            KeyKind::OneOf(&["attached", "null", "pure"]),
             "Motions against the constraints of a leg in the Cartesian method: its constraint wrenches read as motions where it holds the platform (`attached`, unless given) or at the platform origin in SI units (`null`); `pure`: such that the wrench of its last joint is a pure force.",
         ),
     ],
@@ -674,17 +698,17 @@ static BEAM: Section = Section {
     title: "beam",
     doc: "A straight beam from the body's origin. Attachments between its ends become nodes.",
     keys: &[
-        must("to", Kind::Numbers(Unit::Length, 3), "Far end in the body's frame."),
-        must("section", Kind::Text, "Name of a section."),
-        must("material", Kind::Text, "Name of a material."),
-        key("elements", Kind::Count, "Elements per segment between attachments; 1 unless given."),
+        must("to", KeyKind::Numbers(Unit::Length, 3), "Far end in the body's frame."),
+        must("section", KeyKind::Text, "Name of a section."),
+        must("material", KeyKind::Text, "Name of a material."),
+        key("elements", KeyKind::Count, "Elements per segment between attachments; 1 unless given."),
         key(
             "up",
-            Kind::Numbers(Unit::Pure, 3),
+            KeyKind::Numbers(Unit::Pure, 3),
             "Direction of the section's z axis; the body's z unless given, or its x where a round beam runs along z.",
         ),
-        key("shear", Kind::Flag, "Timoshenko shear; off unless given."),
-        key("rotary_inertia", Kind::Flag, "Rotary inertia of the section in bending; on unless given."),
+        key("shear", KeyKind::Flag, "Timoshenko shear; off unless given."),
+        key("rotary_inertia", KeyKind::Flag, "Rotary inertia of the section in bending; on unless given."),
     ],
     free: None,
 };
@@ -692,6 +716,6 @@ static BEAM: Section = Section {
 static MODAL: Section = Section {
     title: "modal",
     doc: "A body given by the results of a modal analysis: nodes, masses, modes and named points, in a JSON file.",
-    keys: &[must("file", Kind::Text, "Path of the file, relative to the robot file.")],
+    keys: &[must("file", KeyKind::Text, "Path of the file, relative to the robot file.")],
     free: None,
 };

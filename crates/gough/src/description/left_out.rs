@@ -32,7 +32,7 @@ impl Description {
         list.into_iter().flatten().collect()
     }
 
-    fn bodies_with(&self, has: impl Fn(&super::Body) -> bool) -> Vec<String> {
+    fn bodies_with(&self, has: impl Fn(&super::DescribedBody) -> bool) -> Vec<String> {
         self.bodies.iter().filter(|b| has(b)).map(|b| b.name.text.clone()).collect()
     }
 

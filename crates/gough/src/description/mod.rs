@@ -21,16 +21,16 @@ mod units;
 pub(crate) use compliance::half_side;
 pub use compliance::{Give, GivenCompliance, RodInertia, RodPair, VirtualTwists};
 pub use definitions::{Definitions, Parameter};
-pub use elastic::{Beam, Elastic, Material, Modal, ModalPoint, Mode, Section, SectionProperties};
+pub use elastic::{Beam, BeamSection, Elastic, Material, Modal, ModalPoint, Mode, SectionProperties};
 pub use fault::{BadRobot, Diagnostic, Fault, LineIndex, Span, line_column, nearest};
 pub use formula::Formula;
 pub use left_out::{Concern, LeftOut};
 pub use mass::{MassData, Shape};
 pub use placement::{Frame, Placement, align};
-pub use read::{LARGEST, Options, read};
+pub use read::{LARGEST, ReadOptions, read};
 pub use robot::{
-    ActuationSet, Bar, Body, Closure, ClosureJoint, Coordinate, Coordinates, Coupling, Description, Drive, DriveKind,
-    Flexible, Friction, Joint, Name, Platform, Side,
+    ActuationSet, Bar, ClosureJoint, Coordinate, Coordinates, Coupling, DescribedBody, DescribedClosure,
+    DescribedPlatform, Description, Drive, DriveKind, Flexible, Friction, Joint, Name, Side,
 };
 pub use schema::{reference_page, schema};
 pub use units::Dimension;

@@ -4,7 +4,7 @@
 use super::check::check;
 use super::fault::{Diagnostic, Fault, Span, line_column, nearest};
 use super::grammar::{OVERLAY, ROOT};
-use super::read::Options;
+use super::read::ReadOptions;
 use super::rows::Reader;
 use super::source::{Entry, Item, Table, Value, parse};
 
@@ -44,7 +44,7 @@ pub(super) struct Overlaid {
 }
 
 /// Reads the file that an overlay extends and changes it; faults of that file are told at `extends`.
-pub(super) fn overlaid(text: &str, overlay: &Table, options: &Options<'_>) -> Result<Overlaid, Vec<Diagnostic>> {
+pub(super) fn overlaid(text: &str, overlay: &Table, options: &ReadOptions<'_>) -> Result<Overlaid, Vec<Diagnostic>> {
     let mut faults = Vec::new();
     check(overlay, &OVERLAY, &mut faults);
     let Some((name, at)) = overlay.get("extends").and_then(|i| Some((i.as_text()?.to_owned(), i.span))) else {

@@ -3,13 +3,14 @@
 use super::check::check;
 use super::compliance::{RodInertia, VirtualTwists, weigh_rods};
 use super::definitions::{Definitions, is_identifier, names_in};
-use super::elastic::{Elastic, Material, Section};
+use super::elastic::{BeamSection, Elastic, Material};
 use super::fault::{Diagnostic, Fault, Span, line_column, nearest};
 use super::formula::{Formula, Meaning, is_reserved};
 use super::grammar::{COORDINATE_SETS, COORDINATES, ROOT, Unit};
 use super::overlay::{Changes, Overlaid, overlaid};
 use super::robot::{
-    ActuationSet, Body, Closure, Coordinate, Coordinates, Coupling, Description, Flexible, Joint, Name, Platform,
+    ActuationSet, Coordinate, Coordinates, Coupling, DescribedBody, DescribedClosure, DescribedPlatform, Description,
+    Flexible, Joint, Name,
 };
 use super::rows::{Reader, zeros};
 use super::source::{Item, Table, Value, parse};
@@ -25,7 +26,7 @@ const MOST_LEGS: usize = 64;
 const MOST_NAMES: usize = 256;
 
 /// What a caller may say beside the file.
-pub struct Options<'a> {
+pub struct ReadOptions<'a> {
     /// Parameters to set, as text: name and value.
     pub set: Vec<(String, String)>,
     /// How files named in the robot file are read.
@@ -34,14 +35,14 @@ pub struct Options<'a> {
     pub name: String,
 }
 
-impl Default for Options<'_> {
+impl Default for ReadOptions<'_> {
     fn default() -> Self {
         Self { set: Vec::new(), files: &|_| Err("no files can be read here".to_owned()), name: "robot".to_owned() }
     }
 }
 
 /// Read a robot file. The description comes with remarks; without one, every fault is told.
-pub fn read(text: &str, options: &Options<'_>) -> Result<(Description, Vec<Diagnostic>), Vec<Diagnostic>> {
+pub fn read(text: &str, options: &ReadOptions<'_>) -> Result<(Description, Vec<Diagnostic>), Vec<Diagnostic>> {
     if text.len() > LARGEST {
         let what = Fault::TooLarge { bytes: text.len(), most: LARGEST };
         return Err(vec![Diagnostic::new(what, Span::default())]);
@@ -65,12 +66,12 @@ pub fn read(text: &str, options: &Options<'_>) -> Result<(Description, Vec<Diagn
 fn read_overlay(
     text: &str,
     overlay: &Table,
-    options: &Options<'_>,
+    options: &ReadOptions<'_>,
 ) -> Result<(Description, Vec<Diagnostic>), Vec<Diagnostic>> {
     let Overlaid { root, changes, below } = overlaid(text, overlay, options)?;
     let folder = below.name.rfind('/').map_or("", |end| &below.name[..=end]);
     let files = |name: &str| (options.files)(&format!("{folder}{name}"));
-    let inner = Options { set: options.set.clone(), files: &files, name: options.name.clone() };
+    let inner = ReadOptions { set: options.set.clone(), files: &files, name: options.name.clone() };
     let (description, faults) = read_root(&root, &inner, changes);
     let here = |d: Diagnostic| below.told(d, below.offset);
     let mut faults: Vec<Diagnostic> =
@@ -100,7 +101,7 @@ fn without_echoes(text: &str, syntax: Vec<Diagnostic>, mut faults: Vec<Diagnosti
     all
 }
 
-fn read_root(root: &Table, options: &Options<'_>, changes: Changes) -> (Option<Description>, Vec<Diagnostic>) {
+fn read_root(root: &Table, options: &ReadOptions<'_>, changes: Changes) -> (Option<Description>, Vec<Diagnostic>) {
     let mut faults = Vec::new();
     let parameters = root.table("parameters");
     if let Some(t) = parameters
@@ -328,7 +329,7 @@ impl Reader<'_> {
         }
     }
 
-    fn platform(&mut self, table: &Table) -> Option<Platform> {
+    fn platform(&mut self, table: &Table) -> Option<DescribedPlatform> {
         let item = table.get("coordinates");
         let span = item.map_or(table.span, |i| i.span);
         let body = table.get("body").and_then(|i| self.name(i));
@@ -350,7 +351,7 @@ impl Reader<'_> {
             }
         }
         let tool = body.filter(|_| is_point).map(|b| (b, point.unwrap_or_else(|| zeros(span))));
-        Some(Platform { coordinates, span, frame, tool, mass, modal })
+        Some(DescribedPlatform { coordinates, span, frame, tool, mass, modal })
     }
 
     fn coordinates(&mut self, item: &Item, on_a_body: bool) -> Option<Coordinates> {
@@ -492,7 +493,7 @@ impl Reader<'_> {
         Some(Material { E: E?, G, nu, density: density?, mass_damping, stiffness_damping })
     }
 
-    fn section(&mut self, table: &Table) -> Option<Section> {
+    fn section(&mut self, table: &Table) -> Option<BeamSection> {
         let given = ["A", "Iy", "Iz", "J"];
         let shapes: Vec<&str> =
             ["rectangle", "tube", "circle"].into_iter().filter(|k| table.get(k).is_some()).collect();
@@ -502,19 +503,19 @@ impl Reader<'_> {
                 let [A, Iy, Iz, J] =
                     given.map(|k| self.positive(table, k, if k == "A" { Unit::Area } else { Unit::SecondMoment }));
                 let Ip = self.positive(table, "Ip", Unit::SecondMoment);
-                Some(Section::Given([A?, Iy?, Iz?, J?], Ip))
+                Some(BeamSection::Given([A?, Iy?, Iz?, J?], Ip))
             }
             ([shape], 0) => {
                 let section = match *shape {
-                    "rectangle" => Section::Rectangle(self.numbers(table, "rectangle", Unit::Length, false)?),
-                    "tube" => Section::Tube(self.numbers(table, "tube", Unit::Length, false)?),
-                    _ => Section::Circle(self.number(table, "circle", Unit::Length, false)?),
+                    "rectangle" => BeamSection::Rectangle(self.numbers(table, "rectangle", Unit::Length, false)?),
+                    "tube" => BeamSection::Tube(self.numbers(table, "tube", Unit::Length, false)?),
+                    _ => BeamSection::Circle(self.number(table, "circle", Unit::Length, false)?),
                 };
                 let bad = match &section {
-                    Section::Rectangle(d) => d.iter().any(|f| f.value <= 0.0),
-                    Section::Tube([outer, inner]) => outer.value <= inner.value || inner.value < 0.0,
-                    Section::Circle(d) => d.value <= 0.0,
-                    Section::Given(..) => false,
+                    BeamSection::Rectangle(d) => d.iter().any(|f| f.value <= 0.0),
+                    BeamSection::Tube([outer, inner]) => outer.value <= inner.value || inner.value < 0.0,
+                    BeamSection::Circle(d) => d.value <= 0.0,
+                    BeamSection::Given(..) => false,
                 };
                 if bad {
                     let reason = "the section has no area: sizes must be positive, the outer diameter the larger one";
@@ -667,7 +668,7 @@ impl Reader<'_> {
         // Of bodies with one name the first.
         let known: HashMap<String, usize> =
             all.iter().enumerate().rev().map(|(i, b)| (b.name.text.clone(), i)).collect();
-        let mut bodies: Vec<Option<Body>> = all.into_iter().map(Some).collect();
+        let mut bodies: Vec<Option<DescribedBody>> = all.into_iter().map(Some).collect();
         let mut carried: HashMap<String, Vec<usize>> = HashMap::new();
         let mut ready = BTreeSet::new();
         for (i, body) in bodies.iter().flatten().enumerate() {
@@ -701,7 +702,11 @@ impl Reader<'_> {
 }
 
 /// Bodies that stand on each other, found by going from the first body to what it stands on, until one comes again.
-fn cycle<'a>(bodies: &'a [Option<Body>], known: &HashMap<String, usize>, first: usize) -> Vec<&'a Body> {
+fn cycle<'a>(
+    bodies: &'a [Option<DescribedBody>],
+    known: &HashMap<String, usize>,
+    first: usize,
+) -> Vec<&'a DescribedBody> {
     let (mut path, mut seen) = (Vec::new(), HashMap::new());
     let mut next = bodies[first].as_ref();
     while let Some(body) = next {
@@ -716,8 +721,8 @@ fn cycle<'a>(bodies: &'a [Option<Body>], known: &HashMap<String, usize>, first: 
 
 #[derive(Default)]
 struct Parts {
-    bodies: Vec<Body>,
-    closures: Vec<Closure>,
+    bodies: Vec<DescribedBody>,
+    closures: Vec<DescribedClosure>,
     couplings: Vec<Coupling>,
     legs: Vec<String>,
     near: Vec<(Name, Formula)>,

@@ -32,11 +32,11 @@ pub struct Description {
     /// Base frame in the world.
     pub base: Frame,
     /// What moves.
-    pub platform: Platform,
+    pub platform: DescribedPlatform,
     /// Bodies, parents before children, otherwise in file order.
-    pub bodies: Vec<Body>,
+    pub bodies: Vec<DescribedBody>,
     /// Joints that close loops.
-    pub closures: Vec<Closure>,
+    pub closures: Vec<DescribedClosure>,
     /// Linear relations between joints.
     pub couplings: Vec<Coupling>,
     /// Keys of the legs made by templates.
@@ -125,7 +125,7 @@ impl Coordinates {
 
 /// The body that is driven.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Platform {
+pub struct DescribedPlatform {
     /// The claim.
     pub coordinates: Coordinates,
     /// Where the claim stands.
@@ -142,7 +142,7 @@ pub struct Platform {
 
 /// A body and the joint that carries it.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Body {
+pub struct DescribedBody {
     /// Name of body, joint and frame.
     pub name: Name,
     /// Key of the leg whose template wrote it: index into [`Description::legs`].
@@ -295,7 +295,7 @@ impl ClosureJoint {
 
 /// A joint that closes a loop.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Closure {
+pub struct DescribedClosure {
     /// Its name, if it has one.
     pub name: Option<Name>,
     /// Key of the leg whose template wrote it.

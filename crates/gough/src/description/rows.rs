@@ -9,7 +9,8 @@ use super::mass::{MassData, Shape, Solid};
 use super::overlay::Changes;
 use super::placement::{Frame, Placement};
 use super::robot::{
-    Bar, Body, Closure, ClosureJoint, Coupling, Drive, DriveKind, Flexible, Friction, Joint, Name, Side,
+    Bar, ClosureJoint, Coupling, DescribedBody, DescribedClosure, Drive, DriveKind, Flexible, Friction, Joint, Name,
+    Side,
 };
 use super::source::{Item, Table, Value};
 use std::collections::HashMap;
@@ -401,7 +402,7 @@ impl Reader<'_> {
     }
 
     /// A body; one with faults is remembered by its name.
-    pub(super) fn body(&mut self, table: &Table) -> Option<Body> {
+    pub(super) fn body(&mut self, table: &Table) -> Option<DescribedBody> {
         let body = self.read_body(table);
         if body.is_none() {
             self.incomplete = true;
@@ -412,7 +413,7 @@ impl Reader<'_> {
         body
     }
 
-    fn read_body(&mut self, table: &Table) -> Option<Body> {
+    fn read_body(&mut self, table: &Table) -> Option<DescribedBody> {
         let name = table.get("name").and_then(|i| self.name(i));
         let on = table.get("on").and_then(|i| self.name(i));
         let joint = self.joint(table);
@@ -430,7 +431,7 @@ impl Reader<'_> {
             }
         }
         let flexible = self.flexible(table);
-        let body = Body {
+        let body = DescribedBody {
             name: name?,
             leg: self.leg_index,
             on: on?,
@@ -566,7 +567,7 @@ impl Reader<'_> {
     }
 
     /// A closure; with friction, stiffness or a range its joint becomes a massless body of the tree.
-    pub(super) fn closure(&mut self, table: &Table) -> Option<(Closure, Option<Body>)> {
+    pub(super) fn closure(&mut self, table: &Table) -> Option<(DescribedClosure, Option<DescribedBody>)> {
         let joint = match table.get("joint")?.as_text()? {
             "fixed" => ClosureJoint::Fixed,
             "R" => ClosureJoint::Revolute,
@@ -583,7 +584,7 @@ impl Reader<'_> {
         let a = table.table("a").and_then(|t| self.side(t));
         let b = table.table("b").and_then(|t| self.side(t));
         let compliance = self.compliance(table);
-        let closure = Closure { name, leg: self.leg_index, joint, a: a?, b: b?, compliance, span: table.span };
+        let closure = DescribedClosure { name, leg: self.leg_index, joint, a: a?, b: b?, compliance, span: table.span };
         let cut_behind = ["range", "friction", "stiffness"].iter().any(|k| table.get(k).is_some());
         if !cut_behind {
             return Some((closure, None));
@@ -591,7 +592,11 @@ impl Reader<'_> {
         self.cut_behind(table, closure)
     }
 
-    fn cut_behind(&mut self, table: &Table, closure: Closure) -> Option<(Closure, Option<Body>)> {
+    fn cut_behind(
+        &mut self,
+        table: &Table,
+        closure: DescribedClosure,
+    ) -> Option<(DescribedClosure, Option<DescribedBody>)> {
         let slides = closure.joint == ClosureJoint::Prismatic;
         let joint = match closure.joint {
             ClosureJoint::Revolute => Joint::Revolute,
@@ -606,7 +611,7 @@ impl Reader<'_> {
             self.fault(Fault::ClosureNeedsName, table.span);
             return None;
         };
-        let body = Body {
+        let body = DescribedBody {
             name: name.clone(),
             leg: self.leg_index,
             on: closure.a.body.clone(),
@@ -632,7 +637,7 @@ impl Reader<'_> {
             axis,
         };
         let a = Side { body: name, placement: moved, at_point: None };
-        Some((Closure { joint: ClosureJoint::Fixed, a, ..closure }, Some(body)))
+        Some((DescribedClosure { joint: ClosureJoint::Fixed, a, ..closure }, Some(body)))
     }
 
     pub(super) fn coupling(&mut self, table: &Table) -> Option<Coupling> {

@@ -1,7 +1,7 @@
 //! The format for editors (JSON Schema) and for people (a page of the book), both printed from the grammar.
 
 use super::check::describe;
-use super::grammar::{Kind, OVERLAY, ROOT, Section, Unit};
+use super::grammar::{KeyKind, OVERLAY, ROOT, Section, Unit};
 use serde_json::{Map, Value, json};
 use std::fmt::Write as _;
 
@@ -37,20 +37,20 @@ fn section_schema(section: &Section) -> Value {
     s
 }
 
-fn kind_schema(kind: &Kind) -> Value {
+fn kind_schema(kind: &KeyKind) -> Value {
     let number = json!({ "$ref": "#/$defs/number" });
     let list = |n: usize| json!({ "type": "array", "items": number, "minItems": n, "maxItems": n });
     match kind {
-        Kind::Text => json!({ "type": "string" }),
-        Kind::Texts => json!({ "$ref": "#/$defs/texts" }),
-        Kind::Flag => json!({ "type": "boolean" }),
-        Kind::Count => json!({ "type": "integer", "minimum": 1 }),
-        Kind::Number(_) => number,
-        Kind::Numbers(_, n) => list(*n),
-        Kind::Point => json!({ "anyOf": [list(3), { "type": "string" }] }),
-        Kind::OneOf(words) => json!({ "enum": words }),
-        Kind::Table(section) => section_schema(section),
-        Kind::Rows(section) => json!({ "type": "array", "items": section_schema(section) }),
+        KeyKind::Text => json!({ "type": "string" }),
+        KeyKind::Texts => json!({ "$ref": "#/$defs/texts" }),
+        KeyKind::Flag => json!({ "type": "boolean" }),
+        KeyKind::Count => json!({ "type": "integer", "minimum": 1 }),
+        KeyKind::Number(_) => number,
+        KeyKind::Numbers(_, n) => list(*n),
+        KeyKind::Point => json!({ "anyOf": [list(3), { "type": "string" }] }),
+        KeyKind::OneOf(words) => json!({ "enum": words }),
+        KeyKind::Table(section) => section_schema(section),
+        KeyKind::Rows(section) => json!({ "type": "array", "items": section_schema(section) }),
     }
 }
 
@@ -68,7 +68,7 @@ pub fn reference_page() -> String {
         write_section(&mut page, section);
         let kinds = section.keys.iter().map(|k| &k.kind).chain(section.free);
         waiting.extend(kinds.filter_map(|k| match k {
-            Kind::Table(s) | Kind::Rows(s) => Some(*s),
+            KeyKind::Table(s) | KeyKind::Rows(s) => Some(*s),
             _ => None,
         }));
     }
@@ -92,15 +92,15 @@ fn write_section(page: &mut String, section: &Section) {
     }
 }
 
-fn cell(kind: &Kind) -> String {
+fn cell(kind: &KeyKind) -> String {
     let unit = |u: &Unit| if u.si().is_empty() { String::new() } else { format!(", {}", u.si()) };
     match kind {
-        Kind::Number(u) => format!("number{}", unit(u)),
-        Kind::Numbers(u, n) => format!("{n} numbers{}", unit(u)),
-        Kind::Point => "3 numbers, m, or a point's name".to_owned(),
-        Kind::Table(s) => format!("table: {}", s.title),
-        Kind::Rows(s) => format!("list of tables: {}", s.title),
-        Kind::OneOf(words) => words.iter().map(|w| format!("`{w}`")).collect::<Vec<_>>().join(" "),
+        KeyKind::Number(u) => format!("number{}", unit(u)),
+        KeyKind::Numbers(u, n) => format!("{n} numbers{}", unit(u)),
+        KeyKind::Point => "3 numbers, m, or a point's name".to_owned(),
+        KeyKind::Table(s) => format!("table: {}", s.title),
+        KeyKind::Rows(s) => format!("list of tables: {}", s.title),
+        KeyKind::OneOf(words) => words.iter().map(|w| format!("`{w}`")).collect::<Vec<_>>().join(" "),
         other => describe(other),
     }
 }

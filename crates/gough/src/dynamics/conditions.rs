@@ -1,7 +1,7 @@
 //! What besides the motion decides efforts: loads from outside, friction, and how drives share where they are redundant.
 
 use super::newton_euler::Sign;
-use super::reduction::Efforts;
+use super::reduction::EffortData;
 use crate::model::{CoordId, Node};
 use crate::scalar::Real;
 use crate::spatial::Wrench;
@@ -34,7 +34,7 @@ pub enum Share {
 
 impl Conditions {
     /// Loads into the memory of a computation; those on the base do nothing.
-    pub fn put<S: Real>(&self, out: &mut Efforts<S>) {
+    pub fn put<S: Real>(&self, out: &mut EffortData<S>) {
         out.unload();
         for (node, F) in &self.loads {
             let F = F.map(&mut |x| S::lit(x));

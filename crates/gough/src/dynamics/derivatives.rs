@@ -4,7 +4,7 @@
 use super::conditions::Conditions;
 use super::drives::{Drives, Freedoms};
 use super::newton_euler::Sign;
-use super::reduction::{Efforts, reduce};
+use super::reduction::{EffortData, reduce};
 use crate::kinematics::geometry::close;
 use crate::kinematics::matrices::{Matrices, assemble, plan_at, smallest_pivot};
 use crate::kinematics::motion::leg_pivots_at;
@@ -30,12 +30,12 @@ pub struct Derivatives {
 }
 
 /// What decides the orders of elimination, found once on `f64`.
-pub(crate) struct Orders {
+pub(crate) struct EliminationOrders {
     pivots: PerLeg<LegPivots>,
     matrices: MatrixPlan,
 }
 
-impl Orders {
+impl EliminationOrders {
     /// Those that suit a posture.
     pub(crate) fn of(model: &Model<f64>, pos: &Positions<f64>) -> Self {
         let planned = &model.topology().plan.matrices;
@@ -49,11 +49,11 @@ impl Orders {
 pub(crate) fn reduced<S: Real>(
     model: &Model<S>,
     mode: &WorkingMode,
-    orders: &Orders,
+    orders: &EliminationOrders,
     friction: Option<Sign>,
     [t_r, td_r]: [&[S]; 2],
     pos: &mut Positions<S>,
-    out: &mut Efforts<S>,
+    out: &mut EffortData<S>,
 ) -> Motion<S> {
     close(model, mode, 1, pos);
     let mut motion = Motion::new(model);
@@ -82,46 +82,46 @@ fn as_accel<S: Real>(A: Twist<S>) -> Accel<S> {
 }
 
 /// A state that is asked for derivatives.
-struct Question<'a> {
+struct DerivativeQuestion<'a> {
     model: &'a Model<f64>,
     posture: &'a Posture,
     conditions: &'a Conditions,
-    orders: Orders,
+    orders: EliminationOrders,
     t_r: &'a [f64],
     td_r: &'a [f64],
 }
 
 /// What is differentiated.
-type Answer<'a> = &'a dyn Fn(&Model<Dual>, &Motion<Dual>, &Efforts<Dual>) -> Vec<Dual>;
+type Differentiated<'a> = &'a dyn Fn(&Model<Dual>, &Motion<Dual>, &EffortData<Dual>) -> Vec<Dual>;
 
 /// Which number moves.
 #[derive(Clone, Copy)]
-enum Along {
+enum Varied {
     Pose(usize),
     Twist(usize),
     Acceleration(usize),
     Parameter(usize),
 }
 
-impl Question<'_> {
+impl DerivativeQuestion<'_> {
     /// `f` of the efforts, with the number that is asked for moving at unit speed.
-    fn differentiate(&self, along: Along, f: Answer<'_>) -> Vec<f64> {
+    fn differentiate(&self, along: Varied, f: Differentiated<'_>) -> Vec<f64> {
         let moving = |k: usize, wanted: Option<usize>, x: f64| Dual::new(x, f64::from(u8::from(wanted == Some(k))));
         let of = |list: &[f64], wanted: Option<usize>| -> Vec<Dual> {
             list.iter().enumerate().map(|(k, x)| moving(k, wanted, *x)).collect()
         };
         let [pose, twist, acceleration, parameter] = match along {
-            Along::Pose(k) => [Some(k), None, None, None],
-            Along::Twist(k) => [None, Some(k), None, None],
-            Along::Acceleration(k) => [None, None, Some(k), None],
-            Along::Parameter(k) => [None, None, None, Some(k)],
+            Varied::Pose(k) => [Some(k), None, None, None],
+            Varied::Twist(k) => [None, Some(k), None, None],
+            Varied::Acceleration(k) => [None, None, Some(k), None],
+            Varied::Parameter(k) => [None, None, None, Some(k)],
         };
         let model = self.model.with_parameters(&of(&self.model.numbers().parameters, parameter));
         let mut pos = Positions::seeded(&model, self.posture.positions());
         if let Some(k) = pose {
             pos.X_WE = displaced(self.posture.pose(), self.model.topology().platform.independent[k].index());
         }
-        let mut efforts = Efforts::new(&model);
+        let mut efforts = EffortData::new(&model);
         self.conditions.put(&mut efforts);
         let motion = reduced(
             &model,
@@ -135,7 +135,7 @@ impl Question<'_> {
         f(&model, &motion, &efforts).into_iter().map(|x| x.eps).collect()
     }
 
-    fn columns(&self, count: usize, rows: usize, along: impl Fn(usize) -> Along, f: Answer<'_>) -> Dense<f64> {
+    fn columns(&self, count: usize, rows: usize, along: impl Fn(usize) -> Varied, f: Differentiated<'_>) -> Dense<f64> {
         let mut out = Dense::zeros(rows, count);
         for k in 0..count {
             let column = self.differentiate(along(k), f);
@@ -165,9 +165,9 @@ pub fn inverse_derivatives(
 ) -> Result<Derivatives, SolveError> {
     let mut at = super::inverse::Moved::new(model, posture, t_r, td_r, conditions)?;
     let order = at.order(model, conditions.friction)?;
-    let orders = Orders::of(model, &at.pos);
-    let question = Question { model, posture, conditions, orders, t_r, td_r };
-    let efforts = |model: &Model<Dual>, motion: &Motion<Dual>, from: &Efforts<Dual>| {
+    let orders = EliminationOrders::of(model, &at.pos);
+    let question = DerivativeQuestion { model, posture, conditions, orders, t_r, td_r };
+    let efforts = |model: &Model<Dual>, motion: &Motion<Dual>, from: &EffortData<Dual>| {
         let mut drives = Drives::new(model);
         drives.project(from, &Freedoms::of(model, motion));
         drives.solve(&order);
@@ -175,10 +175,10 @@ pub fn inverse_derivatives(
     };
     let (n, rows) = (t_r.len(), model.topology().active.len());
     Ok(Derivatives {
-        pose: question.columns(n, rows, Along::Pose, &efforts),
-        twist: question.columns(n, rows, Along::Twist, &efforts),
-        given: question.columns(n, rows, Along::Acceleration, &efforts),
-        parameters: question.columns(model.parameters().len(), rows, Along::Parameter, &efforts),
+        pose: question.columns(n, rows, Varied::Pose, &efforts),
+        twist: question.columns(n, rows, Varied::Twist, &efforts),
+        given: question.columns(n, rows, Varied::Acceleration, &efforts),
+        parameters: question.columns(model.parameters().len(), rows, Varied::Parameter, &efforts),
     })
 }
 
@@ -195,10 +195,10 @@ pub fn direct_derivatives(
     }
     let (td_r, _) = super::direct_dynamics_under(model, posture, t_r, efforts, conditions)?;
     let at = super::inverse::Moved::new(model, posture, t_r, &td_r, conditions)?;
-    let orders = Orders::of(model, &at.pos);
-    let question = Question { model, posture, conditions, orders, t_r, td_r: &td_r };
+    let orders = EliminationOrders::of(model, &at.pos);
+    let question = DerivativeQuestion { model, posture, conditions, orders, t_r, td_r: &td_r };
     let n = t_r.len();
-    let rest = |model: &Model<Dual>, motion: &Motion<Dual>, from: &Efforts<Dual>| {
+    let rest = |model: &Model<Dual>, motion: &Motion<Dual>, from: &EffortData<Dual>| {
         let freedoms = Freedoms::of(model, motion);
         let h = from.h.to_array();
         let driven = |k: usize| {
@@ -209,7 +209,7 @@ pub fn direct_derivatives(
         };
         (0..n).map(|k| freedoms.down(&h, k) - driven(k)).collect::<Vec<Dual>>()
     };
-    let M = question.columns(n, n, Along::Acceleration, &rest);
+    let M = question.columns(n, n, Varied::Acceleration, &rest);
     let factors = svd(&Matrix::from_fn(n, n, |i, j| M.at(i, j)));
     if factors.rank() < n {
         return Err(SolveError::NoInertia { motion: None });
@@ -230,9 +230,9 @@ pub fn direct_derivatives(
         (0..n).for_each(|i| *J_T.at_mut(i, k) = freedoms.down(&row.to_array(), i));
     }
     Ok(Derivatives {
-        pose: solved(question.columns(n, n, Along::Pose, &rest), -1.0),
-        twist: solved(question.columns(n, n, Along::Twist, &rest), -1.0),
+        pose: solved(question.columns(n, n, Varied::Pose, &rest), -1.0),
+        twist: solved(question.columns(n, n, Varied::Twist, &rest), -1.0),
         given: solved(J_T, 1.0),
-        parameters: solved(question.columns(model.parameters().len(), n, Along::Parameter, &rest), -1.0),
+        parameters: solved(question.columns(model.parameters().len(), n, Varied::Parameter, &rest), -1.0),
     })
 }

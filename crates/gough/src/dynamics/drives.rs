@@ -1,7 +1,7 @@
 //! What the drives must give: `J⁻ᵀ τ = h` on the platform's independent components, (8.145)-(8.148), in any scalar. A drive
 //! that the platform does not feel (kinematic redundancy) adds the freedom of its own joint: a component and an equation more.
 
-use super::reduction::Efforts;
+use super::reduction::EffortData;
 use crate::description::Coordinate;
 use crate::kinematics::motion::{Motion, move_bodies};
 use crate::kinematics::{Kind, Positions, SINGULAR, SolveError};
@@ -118,7 +118,7 @@ impl<S: Real> Drives<S> {
     }
 
     /// What the wrenches in `from` do on the platform's freedoms, (8.65), lengths scaled, and efforts on the open joints.
-    pub fn project(&mut self, from: &Efforts<S>, freedoms: &Freedoms<'_, S>) {
+    pub fn project(&mut self, from: &EffortData<S>, freedoms: &Freedoms<'_, S>) {
         let (n, all) = (self.scales.len(), self.freedoms());
         let h = from.h.to_array();
         for (k, scale) in self.scales.iter().enumerate() {

@@ -4,7 +4,7 @@ use super::conditions::{Conditions, Share};
 use super::drives::{Drives, Freedoms};
 use super::newton_euler::{Sign, TreeEfforts, energies, ground_wrench, tree_efforts};
 use super::reactions::{Reactions, reactions};
-use super::reduction::{Efforts, reduce};
+use super::reduction::{EffortData, reduce};
 use super::share::{Internal, internal, share};
 use crate::kinematics::motion::{Motion, move_bodies};
 use crate::kinematics::{Positions, Posture, SolveError};
@@ -107,7 +107,7 @@ fn condition(J_inv: &Dense<f64>) -> f64 {
 pub(super) struct Moved {
     pub(super) pos: Positions<f64>,
     pub(super) motion: Motion<f64>,
-    pub(super) efforts: Efforts<f64>,
+    pub(super) efforts: EffortData<f64>,
     drives: Drives<f64>,
 }
 
@@ -124,7 +124,7 @@ impl Moved {
             (motion.rates[*c], motion.accels[*c]) = (*rate, *acceleration);
         }
         move_bodies(model, t_r, td_r, &mut pos, &mut motion)?;
-        let mut efforts = Efforts::new(model);
+        let mut efforts = EffortData::new(model);
         conditions.put(&mut efforts);
         Ok(Self { pos, motion, efforts, drives: Drives::new(model) })
     }

@@ -4,9 +4,9 @@
 //! own, (5.5), whose dual is the force in the point that each unit effort gives. No matrix is factored.
 
 use super::newton_euler::{Sign, needed};
-use super::reduction::Efforts;
+use super::reduction::EffortData;
 use crate::kinematics::{JointPosition, WorkingMode};
-use crate::model::{Chain, Elbow, Flat, Hold, Model, Numbers, POOR, PointLeg, Strut, Swing};
+use crate::model::{Chain, Elbow, Flat, Hold, Model, Numbers, POOR, PointLeg, PointStrut, Swing};
 use crate::scalar::Real;
 use crate::spatial::{Accel, Inertia, Pose, Rotation, Turn, Twist, Vec3, Wrench, cross, dot, vec3};
 
@@ -81,7 +81,7 @@ impl<S: Real> OnPlatform<S> {
 
 /// Motion of a point in `D` dimensions, and gravity, seen from the base of a leg.
 #[derive(Clone, Copy)]
-struct Point<S, const D: usize> {
+struct PointMotion<S, const D: usize> {
     p: [S; D],
     v: [S; D],
     a: [S; D],
@@ -103,11 +103,11 @@ struct Joints<S, const D: usize> {
 }
 
 /// A chain in closed form.
-trait Closed<S: Real, const D: usize> {
+trait ClosedChain<S: Real, const D: usize> {
     /// What is known of a posture.
     type Posture;
     /// The posture, the motion and the efforts.
-    fn joints(&self, point: &Point<S, D>, sign: S) -> (Joints<S, D>, Self::Posture);
+    fn joints(&self, point: &PointMotion<S, D>, sign: S) -> (Joints<S, D>, Self::Posture);
     /// Where a joint stands.
     fn position(&self, posture: &Self::Posture, joint: usize) -> JointPosition<S>;
 }
@@ -124,7 +124,7 @@ impl<S: Real> PointLeg<S> {
     }
 
     #[inline(always)]
-    fn reduce_chain<const D: usize, C: Closed<S, D>>(
+    fn reduce_chain<const D: usize, C: ClosedChain<S, D>>(
         &self,
         chain: &C,
         platform: &PlatformMotion<S>,
@@ -168,7 +168,7 @@ impl<S: Real> PointLeg<S> {
 
     /// The motion of the point `r` from the platform's origin, in the axes of the base, (3.2), (3.24).
     #[inline(always)]
-    fn seen_from_base<const D: usize>(&self, platform: &PlatformMotion<S>, r: [S; D]) -> Point<S, D> {
+    fn seen_from_base<const D: usize>(&self, platform: &PlatformMotion<S>, r: [S; D]) -> PointMotion<S, D> {
         let PlatformMotion { X, V, A } = platform;
         let (v, a): ([S; D], [S; D]) = if D == 2 {
             let (w, alpha) = (V.w.z, A.alpha.z);
@@ -185,7 +185,7 @@ impl<S: Real> PointLeg<S> {
         let o = &self.base.p;
         let p = std::array::from_fn(|i| X.p[i] + r[i] - o[i]);
         let R = &self.base.R;
-        Point { p: seen(R, &p), v: seen(R, &v), a: seen(R, &a), g: first(self.gravity) }
+        PointMotion { p: seen(R, &p), v: seen(R, &v), a: seen(R, &a), g: first(self.gravity) }
     }
 }
 
@@ -223,7 +223,7 @@ impl<S: Real> AtPoints<S> {
         platform: &PlatformMotion<S>,
         mode: &WorkingMode,
         friction: Option<Sign>,
-        efforts: &mut Efforts<S>,
+        efforts: &mut EffortData<S>,
     ) -> S {
         let mut h = platform_needs(numbers, self.planar.then_some(self.zz), platform);
         let mut margin = S::one();
@@ -352,14 +352,14 @@ fn in_space<S: Real>(a: [S; 2]) -> Vec3<S> {
     vec3(a[0], a[1], S::zero())
 }
 
-impl<S: Real> Closed<S, 2> for Elbow<S> {
+impl<S: Real> ClosedChain<S, 2> for Elbow<S> {
     /// From the base to the elbow, and from there to the point.
     type Posture = [[S; 2]; 2];
 
     /// Two circles, (7.15); `v = ω₁ B⊥ + ω₂ E⊥`, whose determinant is minus the root of the circles.
     #[inline(always)]
-    fn joints(&self, point: &Point<S, 2>, sign: S) -> (Joints<S, 2>, Self::Posture) {
-        let Point { p, v, a, g } = *point;
+    fn joints(&self, point: &PointMotion<S, 2>, sign: S) -> (Joints<S, 2>, Self::Posture) {
+        let PointMotion { p, v, a, g } = *point;
         let [l1_sq, l2_sq] = self.squares;
         let half = S::lit(0.5);
         let r2 = dot2(p, p);
@@ -405,14 +405,14 @@ impl<S: Real> Closed<S, 2> for Elbow<S> {
     }
 }
 
-impl<S: Real> Closed<S, 2> for Swing<S> {
+impl<S: Real> ClosedChain<S, 2> for Swing<S> {
     /// Distance of the point along the slide, and the direction of the slide.
     type Posture = (S, [S; 2]);
 
     /// Polar coordinates, (7.20)-(7.21).
     #[inline(always)]
-    fn joints(&self, point: &Point<S, 2>, _: S) -> (Joints<S, 2>, Self::Posture) {
-        let Point { p, v, a, g } = *point;
+    fn joints(&self, point: &PointMotion<S, 2>, _: S) -> (Joints<S, 2>, Self::Posture) {
+        let PointMotion { p, v, a, g } = *point;
         let distance = dot2(p, p).sqrt();
         let l = distance * self.ahead;
         let s = l.recip();
@@ -450,20 +450,20 @@ impl<S: Real> Closed<S, 2> for Swing<S> {
     }
 }
 
-/// A posture of a [`Strut`]: its length, its direction seen from the base, and the sine of its angle from the first axis.
+/// A posture of a [`PointStrut`]: its length, its direction seen from the base, and the sine of its angle from the first axis.
 pub struct StrutPosture<S: Real> {
     length: S,
     e: Vec3<S>,
     sine: S,
 }
 
-impl<S: Real> Closed<S, 3> for Strut<S> {
+impl<S: Real> ClosedChain<S, 3> for PointStrut<S> {
     type Posture = StrutPosture<S>;
 
     /// Spherical coordinates: in the axes x of the second joint, y across, z from the base to the point, the first axis is
     /// `(0, s, c)`.
     #[inline(always)]
-    fn joints(&self, point: &Point<S, 3>, _: S) -> (Joints<S, 3>, Self::Posture) {
+    fn joints(&self, point: &PointMotion<S, 3>, _: S) -> (Joints<S, 3>, Self::Posture) {
         let [p, v, a, g] = [point.p, point.v, point.a, point.g].map(|x| vec3(x[0], x[1], x[2]));
         let level = p.x.mul_add(p.x, p.y * p.y);
         let (length, radius) = (p.z.mul_add(p.z, level).sqrt(), level.sqrt() * self.side);

@@ -50,7 +50,7 @@ pub(super) fn reactions(
     drives: &[f64],
 ) -> Reactions {
     let spares = spares(model, pos, motion);
-    let mut run = |nu: &[f64]| Run::of(model, pos, motion, conditions, friction, drives, &spares, nu);
+    let mut run = |nu: &[f64]| SpareForces::of(model, pos, motion, conditions, friction, drives, &spares, nu);
     let nothing = vec![0.0; spares.len()];
     let start = run(&nothing);
     // The platform lacks something that only the spare rows can give; each gives so much per unit.
@@ -100,7 +100,7 @@ fn spares(model: &Model<f64>, pos: &mut Positions<f64>, motion: &mut Motion<f64>
 }
 
 /// Forces for given multipliers of the spare rows.
-struct Run {
+struct SpareForces {
     bodies: PerBody<Wrench<f64>>,
     multipliers: PerClosure<[f64; MOST_ROWS]>,
     /// Efforts of rotors and friction.
@@ -109,7 +109,7 @@ struct Run {
     lack: Wrench<f64>,
 }
 
-impl Run {
+impl SpareForces {
     #[allow(clippy::too_many_arguments)]
     fn of(
         model: &Model<f64>,

@@ -17,7 +17,7 @@ use crate::spatial::{Vec3, Wrench};
 
 /// Efforts of one state, sized once for a model.
 #[derive(Clone, Debug)]
-pub struct Efforts<S: Real> {
+pub struct EffortData<S: Real> {
     /// What acts on the bodies from outside, at the origin of frame M, in world axes.
     loads: PerBody<Wrench<S>>,
     /// Whether anything does.
@@ -98,7 +98,7 @@ pub(super) fn closure_effort<S: Real>(at: &LegAt<'_, S>, mu: &[S], coord: usize)
     effort
 }
 
-impl<S: Real> Efforts<S> {
+impl<S: Real> EffortData<S> {
     /// Memory for a model, nothing acting from outside.
     pub fn new(model: &Model<S>) -> Self {
         let topology = model.topology();
@@ -125,7 +125,7 @@ impl<S: Real> Efforts<S> {
     }
 }
 
-impl<S: Real> Efforts<S> {
+impl<S: Real> EffortData<S> {
     /// Let nothing act from outside.
     pub fn unload(&mut self) {
         self.load = Wrench::zero();
@@ -311,7 +311,7 @@ pub fn reduce<S: Real>(
     friction: Option<Sign>,
     pos: &mut Positions<S>,
     motion: &mut Motion<S>,
-    out: &mut Efforts<S>,
+    out: &mut EffortData<S>,
 ) {
     reduce_legs(model, friction, model.topology().order.iter().rev().copied(), pos, motion, out);
 }
@@ -323,7 +323,7 @@ pub(crate) fn reduce_legs<S: Real>(
     legs: impl Iterator<Item = LegId>,
     pos: &mut Positions<S>,
     motion: &mut Motion<S>,
-    out: &mut Efforts<S>,
+    out: &mut EffortData<S>,
 ) {
     let (topology, numbers) = (model.topology(), model.numbers());
     out.h = needed(&numbers.platform, &pos.X_WE, motion.V_WE.w, motion.A_WE, numbers.gravity) - out.load;
@@ -342,7 +342,7 @@ pub(crate) fn reduce_legs<S: Real>(
     });
 }
 
-impl<S: Real> Efforts<S> {
+impl<S: Real> EffortData<S> {
     /// What the leg needs, for `h`.
     fn reduce_leg(
         &mut self,

@@ -6,14 +6,14 @@ use super::drives::{Drives, Freedoms};
 use super::inertia::{LegInertia, add_accelerations, legs_are_simple, of_platform, on_platform};
 use super::newton_euler::{Sign, needed};
 use super::points::{OnPlatform, PlatformMotion, platform_needs};
-use super::reduction::{Efforts, LegReduction, reduce};
+use super::reduction::{EffortData, LegReduction, reduce};
 use crate::kinematics::leg::{LegAt, LegMotion, LegStep};
 use crate::kinematics::motion::{Motion, NothingMore, accelerations, move_with, scatter};
 use crate::kinematics::platform::check_pose;
 use crate::kinematics::{Positions, Posture, SolveError, WorkingMode, inverse_in};
 use crate::linalg::dense::{Matrix, svd};
 use crate::linalg::small::{PivotOrder, lu, lu_solve};
-use crate::model::{Group, Model, PointGroup, PointLegs};
+use crate::model::{LegGroup, Model, PointGroup, PointLegs};
 use crate::scalar::{LANES, Lanes, Real, all_nonneg, each_lane, lane, lanes, sum_of_lanes};
 use crate::spatial::{Accel, Pose, Vec3, Wrench, along};
 
@@ -28,7 +28,7 @@ pub struct Dynamics {
     /// Motion; after [`Dynamics::inverse`] of a robot whose legs run side by side, its lists of joints are not filled.
     pub(crate) motion: Motion<f64>,
     /// Loads, `h` and `J_inv`.
-    pub(crate) efforts: Efforts<f64>,
+    pub(crate) efforts: EffortData<f64>,
     drives: Drives<f64>,
     /// Order in which the drives were last solved for.
     pub(super) order: PivotOrder,
@@ -68,7 +68,7 @@ impl Sums {
 }
 
 impl LaneEfforts {
-    fn new(model: &Model<f64>, group: &Group) -> Self {
+    fn new(model: &Model<f64>, group: &LegGroup) -> Self {
         let legs = LegReduction::new(model.topology(), group.legs[0]);
         let own = group.lane_legs().map(|id| model.topology().drives_of(id));
         let places = (0..legs.drives.len()).map(|k| std::array::from_fn(|lane| own[lane][k].1)).collect();
@@ -131,7 +131,7 @@ impl Dynamics {
         Self {
             pos: Positions::new(model),
             motion: Motion::new(model),
-            efforts: Efforts::new(model),
+            efforts: EffortData::new(model),
             order: drives.first_order(),
             start: drives.first_order(),
             drives,
@@ -146,7 +146,7 @@ impl Dynamics {
     }
 
     /// What legs and loads ask of platform and drives in the state last answered leg by leg: loads, `h` and `J_inv`.
-    pub fn reduced(&self) -> &Efforts<f64> {
+    pub fn reduced(&self) -> &EffortData<f64> {
         &self.efforts
     }
 

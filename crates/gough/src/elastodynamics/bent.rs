@@ -4,8 +4,8 @@
 //! tree and one closure. Postures are those of the ideal parallelogram, so that nothing has to be solved again.
 
 use crate::description::{
-    Beam, Body, Closure, ClosureJoint, Description, Flexible, Formula, Frame, Friction, Joint, MassData, Name,
-    Placement, RodPair, Side, half_side,
+    Beam, ClosureJoint, DescribedBody, DescribedClosure, Description, Flexible, Formula, Frame, Friction, Joint,
+    MassData, Name, Placement, RodPair, Side, half_side,
 };
 use crate::kinematics::Positions;
 use crate::model::{BodyId, CoordId, Findings, Model};
@@ -37,7 +37,7 @@ impl BentRobot {
     /// Nothing when no parallelogram has rods that bend.
     pub fn of(model: &Model<f64>) -> Option<Self> {
         let description = model.description();
-        let has_rods = |b: &Body| matches!(&b.joint, Joint::Parallelogram(bar) if bar.rods.is_some());
+        let has_rods = |b: &DescribedBody| matches!(&b.joint, Joint::Parallelogram(bar) if bar.rods.is_some());
         if !description.bodies.iter().any(has_rods) {
             return None;
         }
@@ -151,7 +151,13 @@ fn rename(d: &mut Description, old: &Name) {
 }
 
 /// The rows of one parallelogram.
-fn replace(closures: &mut Vec<Closure>, bodies: &mut Vec<Body>, row: Body, vector: &[Formula; 3], rods: &RodPair) {
+fn replace(
+    closures: &mut Vec<DescribedClosure>,
+    bodies: &mut Vec<DescribedBody>,
+    row: DescribedBody,
+    vector: &[Formula; 3],
+    rods: &RodPair,
+) {
     let span = row.name.span;
     let number = |x: f64| Formula::number(x, span);
     let zeros = || [0.0; 3].map(number);
@@ -166,7 +172,7 @@ fn replace(closures: &mut Vec<Closure>, bodies: &mut Vec<Body>, row: Body, vecto
         point,
         axis,
     };
-    let massless = |name: Name, on: &Name, joint: Joint, placement: Placement| Body {
+    let massless = |name: Name, on: &Name, joint: Joint, placement: Placement| DescribedBody {
         name,
         leg: row.leg,
         on: on.clone(),
@@ -195,16 +201,17 @@ fn replace(closures: &mut Vec<Closure>, bodies: &mut Vec<Body>, row: Body, vecto
         shear: false,
         rotary_inertia: true,
     }));
-    bodies.push(Body { at_point: row.at_point.clone(), ..massless(stub.clone(), &row.on, Joint::Fixed, still) });
+    bodies
+        .push(DescribedBody { at_point: row.at_point.clone(), ..massless(stub.clone(), &row.on, Joint::Fixed, still) });
     for (name, side) in [(&first, 1.0), (&second, -1.0)] {
         let rod = massless(name.clone(), &stub, Joint::Revolute, at(times(side), Some(axis.clone())));
         let driven = (side > 0.0).then(|| (row.drive.clone(), row.stiffness.clone()));
         let (drive, stiffness) = driven.unwrap_or_default();
-        bodies.push(Body { flexible: Some(beam.clone()), drive, stiffness, ..rod });
+        bodies.push(DescribedBody { flexible: Some(beam.clone()), drive, stiffness, ..rod });
     }
     bodies.push(massless(end.clone(), &first, Joint::Revolute, at(vector.clone(), Some(axis.clone()))));
     let pin = |body: Name, point: [Formula; 3]| Side { body, placement: at(point, Some(axis.clone())), at_point: None };
-    closures.push(Closure {
+    closures.push(DescribedClosure {
         name: None,
         leg: row.leg,
         joint: ClosureJoint::Revolute,
@@ -214,7 +221,7 @@ fn replace(closures: &mut Vec<Closure>, bodies: &mut Vec<Body>, row: Body, vecto
         span,
     });
     let (on, placement) = (end, at(times(-1.0), None));
-    bodies.push(Body {
+    bodies.push(DescribedBody {
         on,
         joint: Joint::Fixed,
         placement,

@@ -1,7 +1,7 @@
 //! Regressors at random regular states, in numbers without unit.
 
 use crate::dynamics::Sign;
-use crate::dynamics::regressor::{Memory, Quantity, StandardSet};
+use crate::dynamics::regressor::{Memory, ParameterKind, StandardSet};
 use crate::kinematics::newton::closes;
 use crate::kinematics::platform::{coordinates, pose_with};
 use crate::kinematics::{Posture, inverse_given, joint_value};
@@ -31,10 +31,10 @@ impl Scales {
     }
 
     /// What a parameter is divided by, up to the mass.
-    pub fn unit(&self, quantity: Quantity, lengths: i32) -> f64 {
+    pub fn unit(&self, quantity: ParameterKind, lengths: i32) -> f64 {
         let times = match quantity {
-            Quantity::Viscous => 1,
-            Quantity::Coulomb | Quantity::Breakaway(_) => 2,
+            ParameterKind::Viscous => 1,
+            ParameterKind::Coulomb | ParameterKind::Breakaway(_) => 2,
             _ => 0,
         };
         self.length.powi(lengths) * self.time.powi(-times)

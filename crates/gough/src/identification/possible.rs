@@ -2,7 +2,7 @@
 
 use super::estimate::Identification;
 use crate::Robot;
-use crate::dynamics::regressor::{Quantity, StandardSet};
+use crate::dynamics::regressor::{ParameterKind, StandardSet};
 use crate::linalg::dense::{Matrix, svd};
 use nalgebra::Matrix4;
 
@@ -204,7 +204,7 @@ pub fn overlay(robot: &Robot, extends: &str, values: &[f64]) -> String {
     names.sort_unstable();
     names.dedup();
     for of in names {
-        let value = |q: Quantity| {
+        let value = |q: ParameterKind| {
             set.parameters.iter().zip(values).find(|(p, _)| p.of == of && p.quantity == q).map(|(_, x)| *x)
         };
         let heading = match of {
@@ -212,11 +212,11 @@ pub fn overlay(robot: &Robot, extends: &str, values: &[f64]) -> String {
             other => format!("body.\"{other}\""),
         };
         if changed(of, false) && of.strip_suffix(".bar").is_none() {
-            let m = value(Quantity::Mass).unwrap_or(0.0);
+            let m = value(ParameterKind::Mass).unwrap_or(0.0);
             let _ = write!(text, "\n[{heading}]\nmass = {m}\n");
-            if let Some(xx) = value(Quantity::Inertia(0)) {
-                let at = |k| value(Quantity::FirstMoment(k)).unwrap_or(0.0);
-                let I = |k| value(Quantity::Inertia(k)).unwrap_or(0.0);
+            if let Some(xx) = value(ParameterKind::Inertia(0)) {
+                let at = |k| value(ParameterKind::FirstMoment(k)).unwrap_or(0.0);
+                let I = |k| value(ParameterKind::Inertia(k)).unwrap_or(0.0);
                 let _ = writeln!(text, "first_moment = [{}, {}, {}]", at(0), at(1), at(2));
                 let _ = writeln!(
                     text,
@@ -230,7 +230,7 @@ pub fn overlay(robot: &Robot, extends: &str, values: &[f64]) -> String {
                 let _ = writeln!(text, "lumped = []\ngrouped = {}", !is_possible(&set, of, values));
             }
         }
-        if let Some(x) = value(Quantity::Rotor) {
+        if let Some(x) = value(ParameterKind::Rotor) {
             let _ = write!(
                 text,
                 "\n[drive.\"q{of}\"]\nrotor_inertia = {}\nfriction = {{ viscous = 0, coulomb = 0 }}\n",
@@ -242,8 +242,8 @@ pub fn overlay(robot: &Robot, extends: &str, values: &[f64]) -> String {
             let _ = write!(
                 text,
                 "\n[joint.\"q{of}\"]\nfriction = {{ viscous = {}, coulomb = {} }}\n",
-                at(Quantity::Viscous),
-                at(Quantity::Coulomb)
+                at(ParameterKind::Viscous),
+                at(ParameterKind::Coulomb)
             );
         }
     }

@@ -7,7 +7,7 @@ use super::record::{Measured, Record, RecordError};
 use super::spectrum::{HIGHEST, cutoff};
 use crate::Robot;
 use crate::dynamics::Sign;
-use crate::dynamics::regressor::{Quantity, Rubbing, StandardSet, by_sign};
+use crate::dynamics::regressor::{ParameterKind, Rubbing, StandardSet, by_sign};
 use crate::kinematics::{Posture, SolveError, WorkingMode};
 use rayon::prelude::*;
 
@@ -196,12 +196,13 @@ impl Blocks<'_> {
         let rates: Vec<Vec<f64>> = self.rubbing.iter().map(of).collect();
         let mut mean: Vec<f64> = Vec::new();
         for (n, instant) in instants.iter_mut().enumerate() {
-            let meets = |at: Rubbing, quantity: Quantity, rate: f64| match self.rubbing.iter().position(|r| *r == at) {
-                Some(k) if quantity != Quantity::Viscous => {
-                    nodes.gathered(n, rates[k].iter().map(|rate| own(at, quantity, *rate)))
-                }
-                _ => own(at, quantity, rate),
-            };
+            let meets =
+                |at: Rubbing, quantity: ParameterKind, rate: f64| match self.rubbing.iter().position(|r| *r == at) {
+                    Some(k) if quantity != ParameterKind::Viscous => {
+                        nodes.gathered(n, rates[k].iter().map(|rate| own(at, quantity, *rate)))
+                    }
+                    _ => own(at, quantity, rate),
+                };
             let efforts = &self.record.efforts;
             let samples = start..start + self.samples;
             let tau: Vec<f64> =

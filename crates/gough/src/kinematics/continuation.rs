@@ -65,7 +65,7 @@ pub(super) fn strands(model: &Model<f64>) -> Vec<Strand> {
 }
 
 /// A path of the platform: straight in the coordinates of its chart; a spatial platform turns about one axis.
-struct Path {
+struct PlatformPath {
     chart: PoseChart,
     from: Pose<f64>,
     /// Where coordinates start and by how much they change; only those the path gives.
@@ -76,7 +76,7 @@ struct Path {
     given: Vec<(CoordId, f64, f64)>,
 }
 
-impl Path {
+impl PlatformPath {
     fn new(model: &Model<f64>, pos: &Positions<f64>, to: &Pose<f64>, given: &[(CoordId, f64)]) -> Self {
         let chart = PoseChart::of(model);
         let platform = &model.topology().platform;
@@ -245,7 +245,7 @@ pub(super) fn lead(
     pos: &mut Positions<f64>,
 ) -> Result<(), SolveError> {
     pos.leave_lanes();
-    let path = Path::new(model, pos, to, given);
+    let path = PlatformPath::new(model, pos, to, given);
     pose_bodies(model, pos);
     let cut_off = |s: f64, pos: &Positions<f64>| {
         let leg =

@@ -30,14 +30,14 @@ pub struct Reading {
 
 /// The closed posture nearest to readings.
 #[derive(Clone, Debug)]
-pub struct Fit {
+pub struct FittedPosture {
     /// The posture.
     pub posture: Posture,
     /// Per reading: joint of the posture minus what was read, in metres or radians.
     pub misfit: Vec<f64>,
 }
 
-impl Fit {
+impl FittedPosture {
     /// The largest misfit, lengths in sizes of the robot.
     pub fn worst(&self, model: &Model<f64>, readings: &[Reading]) -> f64 {
         let scaled = |(r, d): (&Reading, &f64)| d.abs() / unit(model, r.joint);
@@ -46,7 +46,7 @@ impl Fit {
 }
 
 /// The closed posture whose joints are nearest to readings, from a closed posture on the same branch.
-pub fn fit(model: &Model<f64>, readings: &[Reading], near: &Posture) -> Result<Fit, SolveError> {
+pub fn fit(model: &Model<f64>, readings: &[Reading], near: &Posture) -> Result<FittedPosture, SolveError> {
     if !readings.iter().all(|r| r.value.is_finite() && r.weight > 0.0 && r.weight.is_finite()) {
         let reason = "a reading is not finite, or its weight is not positive".to_owned();
         return Err(SolveError::NotAPose { reason });
@@ -71,7 +71,7 @@ pub fn fit(model: &Model<f64>, readings: &[Reading], near: &Posture) -> Result<F
         }
     }
     let misfit = readings.iter().map(|r| difference(model, &pos, r)).collect();
-    Ok(Fit { posture: Posture::new(model, pos, near.mode().clone()), misfit })
+    Ok(FittedPosture { posture: Posture::new(model, pos, near.mode().clone()), misfit })
 }
 
 /// Joints that move: all but those that stand at zero.

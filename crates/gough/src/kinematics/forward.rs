@@ -8,7 +8,7 @@ use super::following::{approach, same_pose};
 use super::geometry::{solve_forward, solve_one_leg};
 use super::inverse::{Posture, in_range, inverse, joint_value, working_modes_given};
 use super::modes::WorkingMode;
-use super::newton::{self, CLOSED, PlatformMotion, Unknowns};
+use super::newton::{self, CLOSED, PlatformFreedom, Unknowns};
 use super::platform::{check_pose, home_pose};
 use super::positions::{JointPosition, Positions, pose_bodies};
 use super::rods;
@@ -94,7 +94,7 @@ pub fn postures(model: &Model<f64>, active: &[f64], prefer: &WorkingMode) -> Res
     let mut pos = Positions::new(model);
     set_active(model, active, &mut pos)?;
     pos.X_WE = home_pose(model);
-    let mut search = Search {
+    let mut search = AssemblySearch {
         model,
         active,
         prefer,
@@ -202,7 +202,7 @@ fn difference(model: &Model<f64>, c: CoordId, a: f64, b: f64) -> f64 {
     if coord.slides || coord.counted { a - b } else { wrap(a - b) }
 }
 
-struct Search<'a> {
+struct AssemblySearch<'a> {
     model: &'a Model<f64>,
     active: &'a [f64],
     prefer: &'a WorkingMode,
@@ -218,7 +218,7 @@ struct Search<'a> {
     reason: Option<SolveError>,
 }
 
-impl Search<'_> {
+impl AssemblySearch<'_> {
     /// Try the closed forms, then Newton from many starts; whether the list is complete.
     fn run(&mut self) -> bool {
         if let Some(plan) = &self.model.topology().plan.forward {
@@ -362,7 +362,7 @@ impl Search<'_> {
             if k > 0 {
                 scatter(model, &unknowns.coords, &mut random, &mut pos);
                 let reach = if k % 3 == 0 { 2.0 } else { 0.7 } * model.size();
-                let moves = |k: usize| unknowns.platform.contains(&PlatformMotion::Axis(k));
+                let moves = |k: usize| unknowns.platform.contains(&PlatformFreedom::Axis(k));
                 pos.X_WE.p += Vec3::from_fn(|k, _| if moves(k) { random.random_range(-reach..reach) } else { 0.0 });
                 // About the axes that the platform can turn about, by anything.
                 let axis = Vec3::from_fn(|k, _| if moves(3 + k) { random.random_range(-1.0..1.0_f64) } else { 0.0 });

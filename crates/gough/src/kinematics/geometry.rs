@@ -5,7 +5,7 @@
 use super::modes::WorkingMode;
 use super::newton::{Unknowns, polish};
 use super::positions::{Frames, JointPosition, LegPositions, Positions, pose_bodies, pose_body, pose_leg};
-use crate::model::{Anchor, Block, Body, BodyNumbers, ChainWalk, LegId, LegStructure, Method, Model, Motion};
+use crate::model::{Anchor, Block, BlockMethod, Body, BodyNumbers, ChainMotion, ChainWalk, LegId, LegStructure, Model};
 use crate::scalar::{Lanes, Real, all_nonneg, all_within, each_lane, lanes};
 use crate::spatial::{Pose, Rotation, Turn, Vec3, null};
 
@@ -21,7 +21,7 @@ pub fn close<S: Real>(model: &Model<S>, mode: &WorkingMode, steps: usize, pos: &
     }
     solve_legs(model, mode.signs(), pos);
     for block in &plan.inverse {
-        if let Method::Newton { coords } = &block.method {
+        if let BlockMethod::Newton { coords } = &block.method {
             let unknowns = Unknowns::of_leg(model, block.leg, coords);
             polish(model, &unknowns, &block.pivots, steps, model.length(), pos);
         }
@@ -169,9 +169,9 @@ fn export<S: Real>(block: &Block<S>, start: Pose<S>, pos: &mut LegPositions<'_, 
             let joint = pos.chain[k];
             X = X * block.between[k];
             X = match block.joints[k] {
-                Motion::Turn => X.turned(joint.turn),
-                Motion::Slide => X.slid(joint.value),
-                Motion::Ball => X,
+                ChainMotion::Turn => X.turned(joint.turn),
+                ChainMotion::Slide => X.slid(joint.value),
+                ChainMotion::Ball => X,
             };
         }
         pos.X_WB[*body] = X * *behind;

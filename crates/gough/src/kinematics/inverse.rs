@@ -9,7 +9,7 @@ use super::modes::WorkingMode;
 use super::platform::check_pose;
 use super::positions::{JointPosition, Positions, pose_bodies};
 use super::ways::{Standing, newton_leg};
-use crate::model::{Coord, CoordId, LegId, Method, Model};
+use crate::model::{BlockMethod, Coord, CoordId, LegId, Model};
 use crate::spatial::Pose;
 use crate::spatial::orientation::wrap;
 
@@ -136,7 +136,7 @@ fn leg_by_leg(model: &Model<f64>, mode: &WorkingMode, pos: &mut Positions<f64>) 
     let plan = &model.topology().plan;
     solve_legs(model, &mode.signs, pos);
     for (i, block) in plan.inverse.iter().enumerate() {
-        if let Method::Newton { coords } = &block.method {
+        if let BlockMethod::Newton { coords } = &block.method {
             newton_leg(model, i, block, coords, mode, pos)?;
         }
     }

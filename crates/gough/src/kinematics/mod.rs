@@ -29,7 +29,7 @@ pub(crate) use branches::as_anchor;
 pub use branches::mode_by_example;
 pub use chart::PoseChart;
 pub use error::SolveError;
-pub use fit::{Fit, Reading, fit};
+pub use fit::{FittedPosture, Reading, fit};
 pub(crate) use following::nearest_to_home;
 pub use forward::{Assemblies, CONTRADICTION, assemblies, forward, postures};
 pub(crate) use inverse::modes_near;

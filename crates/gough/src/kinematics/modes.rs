@@ -1,7 +1,7 @@
 //! Working modes: which of the solutions of the inverse geometry is meant, leg by leg.
 
 use super::error::SolveError;
-use crate::model::{AnchorPosture, BlockPlan, Branch, LegId, Method, Root, Topology};
+use crate::model::{AnchorPosture, BlockMethod, BlockPlan, Branch, LegId, Root, Topology};
 use std::sync::Arc;
 
 /// One choice for every square root of the plan, and for every leg that Newton solves.
@@ -224,7 +224,7 @@ fn split_legs(text: &str) -> Vec<String> {
 }
 
 fn newton(block: &BlockPlan) -> bool {
-    matches!(block.method, Method::Newton { .. })
+    matches!(block.method, BlockMethod::Newton { .. })
 }
 
 fn describe(root: Root) -> &'static str {

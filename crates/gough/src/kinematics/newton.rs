@@ -14,18 +14,18 @@ use rand_pcg::Pcg64Mcg;
 
 /// A way the platform may move.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum PlatformMotion {
+pub enum PlatformFreedom {
     /// Along world axis 0, 1 or 2, or (3, 4, 5) about it.
     Axis(usize),
     /// Along or about a coordinate, the other coordinates keeping their values.
     Coordinate(Coordinate),
 }
 
-impl PlatformMotion {
+impl PlatformFreedom {
     fn is_length(self) -> bool {
         match self {
-            PlatformMotion::Axis(k) => k < 3,
-            PlatformMotion::Coordinate(c) => !c.is_angle(),
+            PlatformFreedom::Axis(k) => k < 3,
+            PlatformFreedom::Coordinate(c) => !c.is_angle(),
         }
     }
 
@@ -33,10 +33,10 @@ impl PlatformMotion {
     fn twist<S: Real>(self, X_WE: &Pose<S>) -> Twist<S> {
         let turning = |w: Vec3<S>| Twist { v: Vec3::zeros(), w };
         match self {
-            PlatformMotion::Coordinate(Coordinate::Rx) => turning(X_WE.R.column(0)),
-            PlatformMotion::Coordinate(Coordinate::Ry) => turning(pitch_axis(X_WE)),
-            PlatformMotion::Coordinate(c) => PlatformMotion::Axis(c.index()).twist(X_WE),
-            PlatformMotion::Axis(k) => {
+            PlatformFreedom::Coordinate(Coordinate::Rx) => turning(X_WE.R.column(0)),
+            PlatformFreedom::Coordinate(Coordinate::Ry) => turning(pitch_axis(X_WE)),
+            PlatformFreedom::Coordinate(c) => PlatformFreedom::Axis(c.index()).twist(X_WE),
+            PlatformFreedom::Axis(k) => {
                 let mut t = [S::zero(); 6];
                 t[k] = S::one();
                 Twist::from_array(t)
@@ -48,18 +48,18 @@ impl PlatformMotion {
     fn advance<S: Real>(self, step: S, length: f64, X_WE: &mut Pose<S>) {
         let t = Turn::identity().advance(step);
         match self {
-            PlatformMotion::Coordinate(Coordinate::Rx) => X_WE.R = X_WE.R * Rotation::about_x(t),
-            PlatformMotion::Coordinate(Coordinate::Ry) => {
+            PlatformFreedom::Coordinate(Coordinate::Rx) => X_WE.R = X_WE.R * Rotation::about_x(t),
+            PlatformFreedom::Coordinate(Coordinate::Ry) => {
                 // In the frame turned by yaw the pitch axis is y.
                 let y = pitch_axis(X_WE);
                 let yaw = Rotation::about_z(Turn { cos: y.y, sin: -y.x });
                 X_WE.R = yaw * Rotation::about_y(t) * yaw.inverse() * X_WE.R;
             }
-            PlatformMotion::Coordinate(c) => PlatformMotion::Axis(c.index()).advance(step, length, X_WE),
-            PlatformMotion::Axis(3) => X_WE.R = Rotation::about_x(t) * X_WE.R,
-            PlatformMotion::Axis(4) => X_WE.R = Rotation::about_y(t) * X_WE.R,
-            PlatformMotion::Axis(5) => X_WE.R = Rotation::about_z(t) * X_WE.R,
-            PlatformMotion::Axis(k) => X_WE.p[k] += step * S::lit(length),
+            PlatformFreedom::Coordinate(c) => PlatformFreedom::Axis(c.index()).advance(step, length, X_WE),
+            PlatformFreedom::Axis(3) => X_WE.R = Rotation::about_x(t) * X_WE.R,
+            PlatformFreedom::Axis(4) => X_WE.R = Rotation::about_y(t) * X_WE.R,
+            PlatformFreedom::Axis(5) => X_WE.R = Rotation::about_z(t) * X_WE.R,
+            PlatformFreedom::Axis(k) => X_WE.p[k] += step * S::lit(length),
         }
     }
 }
@@ -77,7 +77,7 @@ pub struct Unknowns {
     /// Joint coordinates.
     pub coords: Vec<CoordId>,
     /// Platform motions.
-    pub platform: Vec<PlatformMotion>,
+    pub platform: Vec<PlatformFreedom>,
     /// The loops to close.
     pub closures: Vec<ClosureId>,
     /// Joints among `coords` that others follow by a ratio, and that turn on their own here: nuts that slip on their screw.
@@ -102,8 +102,8 @@ impl Unknowns {
     pub fn forward<S: Real>(model: &Model<S>) -> Self {
         let topology = model.topology();
         let platform = match &topology.platform.coordinates {
-            Coordinates::Spatial | Coordinates::Some(_) => (0..6).map(PlatformMotion::Axis).collect(),
-            _ => topology.platform.independent.iter().map(|c| PlatformMotion::Axis(c.index())).collect(),
+            Coordinates::Spatial | Coordinates::Some(_) => (0..6).map(PlatformFreedom::Axis).collect(),
+            _ => topology.platform.independent.iter().map(|c| PlatformFreedom::Axis(c.index())).collect(),
         };
         let coords = topology.passive.iter().copied().filter(|c| !topology.is_held(*c)).collect();
         Self { coords, platform, closures: topology.closures.ids().collect(), slipping: Vec::new() }
@@ -114,7 +114,7 @@ impl Unknowns {
         let topology = model.topology();
         Self {
             coords: topology.coords.ids().filter(|c| !given.contains(c) && !topology.is_held(*c)).collect(),
-            platform: topology.platform.dependent.iter().map(|c| PlatformMotion::Coordinate(*c)).collect(),
+            platform: topology.platform.dependent.iter().map(|c| PlatformFreedom::Coordinate(*c)).collect(),
             closures: topology.closures.ids().collect(),
             slipping: Vec::new(),
         }
@@ -132,7 +132,7 @@ impl Unknowns {
         let motions = if topology.platform.tool.is_some() { 3 } else { 6 };
         Self {
             coords: topology.coords.ids().collect(),
-            platform: (0..motions).map(PlatformMotion::Axis).collect(),
+            platform: (0..motions).map(PlatformFreedom::Axis).collect(),
             closures: topology.closures.ids().collect(),
             slipping: Vec::new(),
         }

@@ -3,8 +3,8 @@
 use super::modes::WorkingMode;
 pub use crate::model::JointPosition;
 use crate::model::{
-    Anchor, BodyNumbers, CoordId, Group, JointKind, Leg, LegId, LegStructure, Model, Node, PerBody, PerCoord, PerLeg,
-    Topology,
+    Anchor, BodyNumbers, CoordId, JointKind, Leg, LegGroup, LegId, LegStructure, Model, Node, PerBody, PerCoord,
+    PerLeg, Topology,
 };
 use crate::scalar::{Lanes, Real};
 use crate::spatial::{Pose, Turn, Vec3};
@@ -54,7 +54,7 @@ pub(super) struct LaneLegs {
 
 impl LaneLegs {
     /// Memory for a group.
-    pub(super) fn new(group: &Group, coords: usize) -> Self {
+    pub(super) fn new(group: &LegGroup, coords: usize) -> Self {
         let steps = group.blocks.iter().map(|b| b.steps.len()).sum();
         let longest = group.blocks.iter().map(|b| b.joints.len()).max().unwrap_or(0);
         Self {

@@ -227,7 +227,7 @@ const STARTS: usize = 60;
 type NamedBranch = (Branch, Vec<JointPosition<f64>>);
 
 /// A solution for a leg without closed form.
-struct Found {
+struct LegSolution {
     determinant: f64,
     /// Its first active joint.
     value: f64,
@@ -247,7 +247,7 @@ fn leg_branches(
     let name = || topology.legs[block.leg].name.clone();
     let first = coords.iter().find(|c| topology.active.contains(c)).copied().unwrap_or(coords[0]);
     let mut random = Pcg64Mcg::seed_from_u64(SEED);
-    let mut found: Vec<Found> = Vec::new();
+    let mut found: Vec<LegSolution> = Vec::new();
     let mut reason = SolveError::OutOfReach { leg: name(), by: f64::INFINITY };
     let mut last_new = 0;
     for k in 0..STARTS {
@@ -282,7 +282,7 @@ fn leg_branches(
         };
         let joints: Vec<_> = coords.iter().map(|c| trial.joints[*c]).collect();
         let value = joint_value(model, &trial, first);
-        let new = Found { determinant, value, joints, lines: lines(model, block.leg, &trial) };
+        let new = LegSolution { determinant, value, joints, lines: lines(model, block.leg, &trial) };
         match found.iter_mut().find(|old| same_lines(model, &old.lines, &new.lines)) {
             // A universal joint turned round: the smaller angles count.
             Some(old) if turns(model, coords, &new.joints) < turns(model, coords, &old.joints) - 1e-6 => *old = new,
@@ -298,7 +298,7 @@ fn leg_branches(
     }
     found.sort_by(|a, b| a.value.total_cmp(&b.value));
     let mut counts = [0, 0];
-    let mut branch = |f: Found| {
+    let mut branch = |f: LegSolution| {
         let positive = f.determinant > 0.0;
         counts[usize::from(positive)] += 1;
         (Branch { positive, number: counts[usize::from(positive)] }, f.joints)

@@ -15,7 +15,7 @@ pub(super) fn of_tall(a: &Matrix) -> Svd {
     if largest == 0.0 {
         return Svd { u: Matrix::identity(a.nrows(), a.nrows()), s: vec![0.0; n], v: Matrix::identity(n, n) };
     }
-    let reduced = Reduced::of(a / largest);
+    let reduced = PivotedQr::of(a / largest);
     let mut l = Matrix::from_fn(n, n, |i, j| if j <= i { reduced.qr[(j, i)] } else { 0.0 });
     let mut w = Matrix::identity(n, n);
     for _ in 0..SWEEPS {
@@ -36,14 +36,14 @@ pub(super) fn of_tall(a: &Matrix) -> Svd {
 }
 
 /// `A P = Q R` with the reflections of Q below R, `H = I - β u uᵀ`, u[k] = 1 left out.
-struct Reduced {
+struct PivotedQr {
     qr: Matrix,
     beta: Vec<f64>,
     /// Column k of `A P` is column `order[k]` of A.
     order: Vec<usize>,
 }
 
-impl Reduced {
+impl PivotedQr {
     fn of(mut a: Matrix) -> Self {
         let (m, n) = a.shape();
         let mut order: Vec<usize> = (0..n).collect();

@@ -1,10 +1,10 @@
 //! Blocks of the plan: chains with their constants, in the scalar of the model.
 
-use super::chain::{Constants, Element, Motion, Path, constants, elements, hinge_on};
+use super::chain::{ChainJoint, ChainMotion, Constants, Path, constants, elements, hinge_on};
 use super::forms::{ChainNumbers, Recipe, Slot, Step, centre_point};
 use super::ids::{BodyId, PerBody, PerClosure};
 use super::numbers::Numbers;
-use super::plan::{BlockPlan, Method};
+use super::plan::{BlockMethod, BlockPlan};
 use super::topology::{Anchor, Body, Closure, Leg, Node};
 use crate::scalar::Real;
 use crate::spatial::{Pose, Vec3};
@@ -31,7 +31,7 @@ pub struct Block<S: Real> {
     /// The constants of the chain, for the exports.
     pub between: Vec<Pose<S>>,
     /// How every joint of the chain moves.
-    pub joints: Vec<Motion>,
+    pub joints: Vec<ChainMotion>,
 }
 
 impl<S: Real> Block<S> {
@@ -65,7 +65,7 @@ impl<S: Real> BlockBuilder<'_, S> {
     pub(super) fn block(&self, plan: &BlockPlan) -> Block<S> {
         let inside = |list: &[BodyId]| list.iter().filter_map(|b| self.leg.bodies.local(*b)).collect::<Vec<usize>>();
         let mut block = match &plan.method {
-            Method::Newton { .. } => Block {
+            BlockMethod::Newton { .. } => Block {
                 ends: [Anchor::World, Anchor::Platform],
                 pose_first: Vec::new(),
                 target: Vec3::zeros(),
@@ -77,13 +77,13 @@ impl<S: Real> BlockBuilder<'_, S> {
                 between: Vec::new(),
                 joints: Vec::new(),
             },
-            Method::Chain { path, recipes, centre } => self.chain(path, recipes, *centre, &inside(&plan.exports)),
+            BlockMethod::Chain { path, recipes, centre } => self.chain(path, recipes, *centre, &inside(&plan.exports)),
         };
         block.pose_first = inside(&plan.pose_first);
         block
     }
 
-    fn slot(&self, e: &Element) -> Slot {
+    fn slot(&self, e: &ChainJoint) -> Slot {
         let coord = e.coord.map(|(c, _)| self.leg.coords.local(c).expect("a chain stays in its leg"));
         Slot { coord, sign: e.coord.map_or(1.0, |(_, s)| s) }
     }
@@ -95,7 +95,7 @@ impl<S: Real> BlockBuilder<'_, S> {
         let hinge = recipes.iter().find_map(|r| r.hinge);
         let opposite = hinge.and_then(|h| hinge_on(self.bodies, self.closures, self.numbers, h, path.end()));
         let opposite = opposite.map_or_else(Vec3::zeros, |X| X.p);
-        let slots: Vec<(Motion, Slot)> = list.iter().map(|e| (e.motion, self.slot(e))).collect();
+        let slots: Vec<(ChainMotion, Slot)> = list.iter().map(|e| (e.motion, self.slot(e))).collect();
         let chain = ChainNumbers { between: &between, slots: &slots, opposite, centre, at_centre };
         let steps: Vec<Step<S>> = recipes.iter().map(|r| r.step(&chain)).collect();
         // Steps before the centre; the others only orient.

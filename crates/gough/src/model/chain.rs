@@ -37,7 +37,7 @@ pub struct Path {
 /// How a joint of a chain moves.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[allow(missing_docs)]
-pub enum Motion {
+pub enum ChainMotion {
     Turn,
     Slide,
     /// Any rotation about a point: only in a cut joint.
@@ -46,9 +46,9 @@ pub enum Motion {
 
 /// A joint of a chain.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Element {
+pub struct ChainJoint {
     /// How it moves.
-    pub motion: Motion,
+    pub motion: ChainMotion,
     /// Its coordinate, and whether the chain runs along it (+1) or against it (-1); none for cut joints.
     pub coord: Option<(CoordId, f64)>,
 }
@@ -69,9 +69,9 @@ impl Path {
 }
 
 /// Joints of a path; `None` when one is tied to coordinates in a way that is not a plain sign.
-pub fn elements(bodies: &PerBody<Body>, closures: &PerClosure<Closure>, path: &Path) -> Option<Vec<Element>> {
+pub fn elements(bodies: &PerBody<Body>, closures: &PerClosure<Closure>, path: &Path) -> Option<Vec<ChainJoint>> {
     let mut list = Vec::new();
-    let cut = |motion: Motion| Element { motion, coord: None };
+    let cut = |motion: ChainMotion| ChainJoint { motion, coord: None };
     for hop in &path.hops {
         match hop.edge {
             Edge::Tree(b) => {
@@ -79,8 +79,8 @@ pub fn elements(bodies: &PerBody<Body>, closures: &PerClosure<Closure>, path: &P
                 let motion = match body.joint {
                     _ if body.held => continue,
                     JointKind::Fixed => continue,
-                    JointKind::Revolute => Motion::Turn,
-                    JointKind::Prismatic => Motion::Slide,
+                    JointKind::Revolute => ChainMotion::Turn,
+                    JointKind::Prismatic => ChainMotion::Slide,
                 };
                 let direction = if hop.forward { 1.0 } else { -1.0 };
                 let (coord, sign) = match (body.coord, body.coupled.as_slice()) {
@@ -88,15 +88,15 @@ pub fn elements(bodies: &PerBody<Body>, closures: &PerClosure<Closure>, path: &P
                     (None, [(c, Some(sign))]) => (*c, *sign),
                     _ => return None,
                 };
-                list.push(Element { motion, coord: Some((coord, sign * direction)) });
+                list.push(ChainJoint { motion, coord: Some((coord, sign * direction)) });
             }
             Edge::Closure(c) => match closures[c].joint {
                 ClosureJoint::Fixed => {}
-                ClosureJoint::Revolute => list.push(cut(Motion::Turn)),
-                ClosureJoint::Prismatic => list.push(cut(Motion::Slide)),
-                ClosureJoint::Universal => list.extend([cut(Motion::Turn), cut(Motion::Turn)]),
-                ClosureJoint::Spherical => list.push(cut(Motion::Ball)),
-                ClosureJoint::Cylindrical => list.extend([cut(Motion::Turn), cut(Motion::Slide)]),
+                ClosureJoint::Revolute => list.push(cut(ChainMotion::Turn)),
+                ClosureJoint::Prismatic => list.push(cut(ChainMotion::Slide)),
+                ClosureJoint::Universal => list.extend([cut(ChainMotion::Turn), cut(ChainMotion::Turn)]),
+                ClosureJoint::Spherical => list.push(cut(ChainMotion::Ball)),
+                ClosureJoint::Cylindrical => list.extend([cut(ChainMotion::Turn), cut(ChainMotion::Slide)]),
             },
         }
     }
@@ -119,7 +119,7 @@ pub fn constants<S: Real>(
     numbers: &Numbers<S>,
     path: &Path,
 ) -> Constants<S> {
-    let mut walk = Walk { between: Vec::new(), behind: Pose::identity(), nodes: Vec::new() };
+    let mut walk = ChainPoses { between: Vec::new(), behind: Pose::identity(), nodes: Vec::new() };
     for (hop, node) in path.hops.iter().zip(&path.nodes) {
         match hop.edge {
             Edge::Tree(b) => {
@@ -162,13 +162,13 @@ fn cross_joint<S: Real>() -> Rotation<S> {
     Rotation::about_x(Turn { cos: S::zero(), sin: S::one() })
 }
 
-struct Walk<S: Real> {
+struct ChainPoses<S: Real> {
     between: Vec<Pose<S>>,
     behind: Pose<S>,
     nodes: Vec<(Node, usize, Pose<S>)>,
 }
 
-impl<S: Real> Walk<S> {
+impl<S: Real> ChainPoses<S> {
     fn constant(&mut self, X: Pose<S>) {
         self.behind = self.behind * X;
     }

@@ -12,7 +12,7 @@ use crate::spatial::Pose;
 
 /// Up to four legs that differ in numbers only.
 #[derive(Clone, Debug)]
-pub struct Group {
+pub struct LegGroup {
     /// The legs; a group that is not full repeats the last one in the lanes left over.
     pub legs: Vec<LegId>,
     /// Numbers of their bodies, one leg per lane.
@@ -25,7 +25,7 @@ pub struct Group {
     pub blocks: Vec<Block<Lanes>>,
 }
 
-impl Group {
+impl LegGroup {
     /// The leg in each lane.
     pub fn lane_legs(&self) -> [LegId; LANES] {
         std::array::from_fn(|k| self.legs[k.min(self.legs.len() - 1)])
@@ -63,7 +63,7 @@ fn make(model: &Model<f64>, topology: &Topology, id: LegId) -> Make {
 }
 
 /// Groups of legs, or nothing when a leg stands alone, hangs on another, or has no closed form.
-pub(super) fn groups(model: &Model<f64>) -> Vec<Group> {
+pub(super) fn groups(model: &Model<f64>) -> Vec<LegGroup> {
     let topology = model.topology();
     let mut kinds: Vec<(Make, Vec<LegId>)> = Vec::new();
     for id in topology.legs.ids() {
@@ -84,7 +84,7 @@ pub(super) fn groups(model: &Model<f64>) -> Vec<Group> {
     kinds.iter().flat_map(|(_, legs)| legs.chunks(LANES)).map(|legs| pack(model, legs)).collect()
 }
 
-fn pack(model: &Model<f64>, legs: &[LegId]) -> Group {
+fn pack(model: &Model<f64>, legs: &[LegId]) -> LegGroup {
     let topology = model.topology();
     let lane_leg = |k: usize| legs[k.min(legs.len() - 1)];
     let bodies = |id: LegId| model.numbers().bodies.slice(topology.legs[id].bodies);
@@ -109,7 +109,7 @@ fn pack(model: &Model<f64>, legs: &[LegId]) -> Group {
         at += 1;
         lanes(std::array::from_fn(|k| numbers[k][at - 1]))
     };
-    Group {
+    LegGroup {
         legs: legs.to_vec(),
         bodies: bodies(legs[0]).iter().map(|b| b.map(&mut next)).collect(),
         joints: joints(legs[0]).iter().map(|j| j.map(&mut next)).collect(),

@@ -17,16 +17,17 @@ mod point_leg;
 mod topology;
 
 pub use block::Block;
-pub use chain::{Edge, Element, Hop, Motion, Path};
+pub use chain::{ChainJoint, ChainMotion, Edge, Hop, Path};
 pub(crate) use forms::Held;
 pub use forms::{ChainWalk, Form, JointPosition, Locked, Recipe, Slot, Step};
-pub use group::Group;
+pub use group::LegGroup;
 pub use ids::{BodyId, ClosureId, CoordId, Id, Ids, LegId, Per, PerBody, PerClosure, PerCoord, PerLeg};
 pub use numbers::{BeamNumbers, BodyNumbers, JointNumbers, Numbers};
 pub use plan::{
-    AnchorPosture, BlockPlan, Branch, CoordPlace, LegPivots, MatrixBlock, MatrixPlan, Method, Norm, Plan, Root,
+    AnchorPosture, BlockMethod, BlockPlan, Branch, CoordPlace, LegPivots, MatrixBlock, MatrixPlan, ModelPlan, Norm,
+    Root,
 };
-pub use point_leg::{Chain, Elbow, Flat, Hold, POOR, PointGroup, PointLeg, PointLegs, Strut, Swing};
+pub use point_leg::{Chain, Elbow, Flat, Hold, POOR, PointGroup, PointLeg, PointLegs, PointStrut, Swing};
 pub use topology::{
     Anchor, Body, Closure, Coord, CoordKind, JointKind, Leg, LegStructure, Node, Platform, Range, SidePath, Topology,
 };
@@ -52,9 +53,9 @@ pub struct Model<S: Real> {
     inverse: PerLeg<Vec<Block<S>>>,
     /// Blocks of the forward geometry, the robot seen as one leg.
     forward: Vec<Block<S>>,
-    scale: Scale,
+    scale: ModelScale,
     /// Legs side by side in lanes; only on `f64`, and only where that pays.
-    groups: Arc<Vec<Group>>,
+    groups: Arc<Vec<LegGroup>>,
     /// Legs in closed form altogether; only on `f64`.
     point_legs: Arc<Option<PointLegs>>,
 }
@@ -72,7 +73,7 @@ pub(crate) struct Findings {
 
 /// Lengths to compare with.
 #[derive(Clone, Copy, PartialEq, Debug)]
-struct Scale {
+struct ModelScale {
     length: f64,
     size: f64,
     /// No step's own least margin is above this.
@@ -116,7 +117,7 @@ impl Model<f64> {
     }
 
     /// A draft with more of its plan.
-    pub(crate) fn with_plan(mut self, change: impl FnOnce(&mut Plan)) -> Self {
+    pub(crate) fn with_plan(mut self, change: impl FnOnce(&mut ModelPlan)) -> Self {
         change(&mut Arc::make_mut(&mut self.topology).plan);
         self.grouped()
     }
@@ -207,7 +208,7 @@ impl<S: Real> Model<S> {
         description: Arc<Description>,
         layout: Arc<Layout>,
         numbers: Numbers<S>,
-        scale: Scale,
+        scale: ModelScale,
     ) -> Self {
         let given: Vec<&str> = topology.plan.given.iter().map(|c| topology.coords[*c].name.as_str()).collect();
         let numbers = numbers.with_given(&description, &given);
@@ -263,7 +264,7 @@ impl<S: Real> Model<S> {
     }
 
     /// What the file said of a closure; `None` for the tool point.
-    pub fn closure_row(&self, id: ClosureId) -> Option<&crate::description::Closure> {
+    pub fn closure_row(&self, id: ClosureId) -> Option<&crate::description::DescribedClosure> {
         self.layout.closure_rows[id].map(|row| &self.description.closures[row])
     }
 
@@ -273,7 +274,7 @@ impl<S: Real> Model<S> {
     }
 
     /// Legs side by side in SIMD lanes; only on `f64`, and empty when the legs are too different.
-    pub fn groups(&self) -> &[Group] {
+    pub fn groups(&self) -> &[LegGroup] {
         &self.groups
     }
 
@@ -294,7 +295,7 @@ impl<S: Real> Model<S> {
 }
 
 /// Where the signs of each leg stand in a working mode: leg by leg.
-fn with_roots(legs: &PerLeg<Leg>, plan: &Plan) -> PerLeg<Leg> {
+fn with_roots(legs: &PerLeg<Leg>, plan: &ModelPlan) -> PerLeg<Leg> {
     let mut first = 0;
     legs.map(|id, leg| {
         let count: usize = plan.inverse.iter().filter(|b| b.leg == id).map(|b| b.roots.len()).sum();
@@ -319,7 +320,7 @@ fn platform(d: &Description, layout: &Layout) -> Platform {
 
 /// The length scale of the file, or how far legs are attached from the platform origin, or the size: lengths between
 /// neighbouring joints, those on the base counted from their middle, so that it does not matter where the base stands.
-fn scale(d: &Description, topology: &Topology, numbers: &Numbers<f64>) -> Scale {
+fn scale(d: &Description, topology: &Topology, numbers: &Numbers<f64>) -> ModelScale {
     let rms = |list: &[f64]| {
         let n = list.len().max(1) as f64;
         (list.iter().map(|x| x * x).sum::<f64>() / n).sqrt()
@@ -345,5 +346,5 @@ fn scale(d: &Description, topology: &Topology, numbers: &Numbers<f64>) -> Scale 
     let turns = topology.platform.independent.iter().any(|c| c.is_angle());
     let default = if turns && attached > 0.05 * size { attached } else { size };
     let length = d.length.as_ref().map_or(default, |f| f.value).clamp(1e-6, 1e6);
-    Scale { length, size, least_margin: 0.0 }
+    ModelScale { length, size, least_margin: 0.0 }
 }

@@ -4,7 +4,7 @@ use super::expand::Layout;
 use super::ids::{ClosureId, CoordId, PerBody, PerClosure, PerCoord};
 use super::topology::Node;
 use crate::description::{
-    Body as Row, Coordinate, Description, Flexible, Formula, Friction, Joint, Modal, Name, Placement,
+    Coordinate, DescribedBody, Description, Flexible, Formula, Friction, Joint, Modal, Name, Placement,
     SectionProperties, Side, align,
 };
 use crate::scalar::Real;
@@ -106,7 +106,7 @@ pub struct Numbers<S: Real> {
     pub home: [S; 6],
     /// The home pose itself.
     pub home_pose: Pose<S>,
-    /// Where the joints stand that the pose does not determine, in the order of [`super::Plan::given`].
+    /// Where the joints stand that the pose does not determine, in the order of [`super::ModelPlan::given`].
     pub given: Vec<S>,
 }
 
@@ -198,7 +198,7 @@ impl<S: Real> Builder<'_, S> {
     }
 
     /// Rotor and friction of a joint.
-    fn joint(&self, row: &Row) -> JointNumbers<S> {
+    fn joint(&self, row: &DescribedBody) -> JointNumbers<S> {
         let value = |f: &Option<Formula>| f.as_ref().map_or_else(S::zero, |f| f.eval(&self.values));
         let none = Friction::default();
         let both = [&row.friction, row.drive.as_ref().map_or(&none, |d| &d.friction)];
@@ -233,7 +233,7 @@ impl<S: Real> Builder<'_, S> {
     }
 
     /// Frame F of part `part` of a joint on the frame before it, and the body frame seen from M.
-    fn joint_frames(&self, row: &Row, part: usize, parent: Pose<S>) -> (Pose<S>, Rotation<S>) {
+    fn joint_frames(&self, row: &DescribedBody, part: usize, parent: Pose<S>) -> (Pose<S>, Rotation<S>) {
         let first = parent * self.named_point(&row.on, row.at_point.as_ref()) * row.placement.pose(&self.values);
         let a = row.placement.axis(&self.values);
         let turned = |R: Rotation<S>| Pose::rotation(R);
@@ -259,7 +259,7 @@ impl<S: Real> Builder<'_, S> {
     }
 
     /// Inertia of one part of a row: the last part is the body, the first of a parallelogram its bar.
-    fn part_inertia(&self, row: &Row, part: usize, last: bool) -> Inertia<S> {
+    fn part_inertia(&self, row: &DescribedBody, part: usize, last: bool) -> Inertia<S> {
         if let (Joint::Parallelogram(bar), 0) = (&row.joint, part) {
             return bar.mass.inertia(&self.values);
         }

@@ -12,7 +12,7 @@ use crate::spatial::Pose;
 
 /// Integers of the plan.
 #[derive(Clone, PartialEq, Debug, Default)]
-pub struct Plan {
+pub struct ModelPlan {
     /// Blocks of the inverse geometry, in order.
     pub inverse: Vec<BlockPlan>,
     /// Blocks of the forward geometry when dyads suffice, in order.
@@ -65,7 +65,7 @@ impl std::fmt::Display for Branch {
     }
 }
 
-impl Plan {
+impl ModelPlan {
     /// The block of a leg that Newton solves, if it has one.
     pub fn newton_block(&self, leg: LegId) -> Option<&BlockPlan> {
         self.inverse.iter().find(|b| b.leg == leg && !b.newton_coords().is_empty())
@@ -179,7 +179,7 @@ pub struct BlockPlan {
     /// The leg it belongs to.
     pub leg: LegId,
     /// How it is solved.
-    pub method: Method,
+    pub method: BlockMethod,
     /// Bodies to be posed through the tree before the block, parents first.
     pub pose_first: Vec<BodyId>,
     /// Bodies on its chain whose poses later blocks need.
@@ -194,15 +194,15 @@ impl BlockPlan {
     /// Coordinates that are left to Newton.
     pub fn newton_coords(&self) -> &[CoordId] {
         match &self.method {
-            Method::Newton { coords } => coords,
-            Method::Chain { .. } => &[],
+            BlockMethod::Newton { coords } => coords,
+            BlockMethod::Chain { .. } => &[],
         }
     }
 }
 
 /// Ways to solve a block.
 #[derive(Clone, PartialEq, Debug)]
-pub enum Method {
+pub enum BlockMethod {
     /// In closed form along a chain.
     Chain {
         /// The chain.

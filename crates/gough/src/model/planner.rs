@@ -3,10 +3,10 @@
 
 use super::chain::{Edge, Hop, Path, constants, elements, hinge_on};
 use super::expand::Layout;
-use super::forms::{Bar, Recipe, Recognised, View};
+use super::forms::{HingedBar, Recipe, Recognised, View};
 use super::ids::{BodyId, CoordId, LegId, PerLeg};
 use super::numbers::Numbers;
-use super::plan::{BlockPlan, Method, Plan};
+use super::plan::{BlockMethod, BlockPlan, ModelPlan};
 use super::topology::{CoordKind, JointKind, Node, Platform};
 use crate::description::{ClosureJoint, Coordinates};
 use crate::linalg::small::PivotOrder;
@@ -18,15 +18,15 @@ const LONGEST: usize = 10;
 const MOST_WAYS: usize = 4000;
 
 /// Plan the inverse geometry and, where dyads suffice, the forward geometry.
-pub(super) fn plan(layout: &Layout, numbers: &Numbers<f64>, platform: &Platform) -> Plan {
+pub(super) fn plan(layout: &Layout, numbers: &Numbers<f64>, platform: &Platform) -> ModelPlan {
     let mut given = Vec::new();
     let inverse = Planner::inverse(layout, numbers, &mut given);
     let forward =
         matches!(platform.coordinates, Coordinates::Point(_)).then(|| Planner::forward(layout, numbers)).flatten();
     let solve_platform = !platform.dependent.is_empty();
-    let newton = inverse.iter().any(|b| matches!(b.method, Method::Newton { .. }));
+    let newton = inverse.iter().any(|b| matches!(b.method, BlockMethod::Newton { .. }));
     let careful = solve_platform || newton;
-    Plan {
+    ModelPlan {
         inverse,
         forward,
         given,
@@ -116,7 +116,7 @@ impl<'a> Planner<'a> {
         let pose_first = self.outside_bodies(leg);
         self.blocks.push(BlockPlan {
             leg,
-            method: Method::Newton { coords: coords.clone() },
+            method: BlockMethod::Newton { coords: coords.clone() },
             pose_first,
             exports: Vec::new(),
             roots: Vec::new(),
@@ -224,7 +224,7 @@ impl<'a> Planner<'a> {
     }
 
     /// Known bars that hinges join to the start and to the end of a way.
-    fn bars(&self, path: &Path) -> Vec<Bar> {
+    fn bars(&self, path: &Path) -> Vec<HingedBar> {
         let layout = self.layout;
         let hinge = |edge: Edge, node: Node| hinge_on(&layout.bodies, &layout.closures, self.numbers, edge, node);
         let hinges = self.hinges();
@@ -244,7 +244,7 @@ impl<'a> Planner<'a> {
                     hinge(second.0, path.end()),
                 );
                 if let (Some(A), Some(A_bar), Some(D_bar), Some(D)) = frames {
-                    bars.push(Bar { hinge: second.0, first: [A, A_bar], second: [D_bar, D] });
+                    bars.push(HingedBar { hinge: second.0, first: [A, A_bar], second: [D_bar, D] });
                 }
             }
         }
@@ -280,7 +280,7 @@ impl<'a> Planner<'a> {
             .next()
             .unwrap_or_else(|| self.layout.legs.ids().next().expect("a robot has a leg"));
         let roots = found.recipes.iter().flat_map(Recipe::roots).collect();
-        let method = Method::Chain { path, recipes: found.recipes, centre: found.centre };
+        let method = BlockMethod::Chain { path, recipes: found.recipes, centre: found.centre };
         self.blocks.push(BlockPlan {
             leg,
             method,
@@ -304,8 +304,8 @@ impl<'a> Planner<'a> {
     /// Ask the block whose chain passes the body for its pose.
     fn export(&mut self, b: BodyId) {
         let passes = |block: &BlockPlan| match &block.method {
-            Method::Chain { path, .. } => path.nodes.contains(&Node::Body(b)),
-            Method::Newton { .. } => false,
+            BlockMethod::Chain { path, .. } => path.nodes.contains(&Node::Body(b)),
+            BlockMethod::Newton { .. } => false,
         };
         if let Some(block) = self.blocks.iter_mut().find(|block| passes(block))
             && !block.exports.contains(&b)

@@ -56,7 +56,7 @@ pub enum Chain<S: Real> {
     /// A revolute and a slide across it.
     Swing(Swing<S>),
     /// Two revolutes that cross at right angles and a slide through the crossing, across the second.
-    Strut(Strut<S>),
+    Strut(PointStrut<S>),
 }
 
 /// Inertia in the plane: mass, first moment along and across a link, moment about the joint.
@@ -107,7 +107,7 @@ pub struct Swing<S: Real> {
 /// A link that turns about two axes that cross, and one that slides through the crossing. Axes of the links: the second
 /// revolute, across, and from the base to the point.
 #[derive(Clone, Debug)]
-pub struct Strut<S: Real> {
+pub struct PointStrut<S: Real> {
     /// Frame F of the second joint in M of the first.
     pub axes: Rotation<S>,
     /// From the base to the point, in M of the second joint.
@@ -188,9 +188,9 @@ impl PointLegs {
 
 /// Legs of one make, four by four.
 fn groups(topology: &Topology, legs: &[PointLeg<f64>]) -> Vec<PointGroup> {
-    let mut makes: Vec<(Make, Vec<LegId>)> = Vec::new();
+    let mut makes: Vec<(PointMake, Vec<LegId>)> = Vec::new();
     for id in topology.legs.ids() {
-        let make = Make::of(topology, id, &legs[id.index()]);
+        let make = PointMake::of(topology, id, &legs[id.index()]);
         match makes.iter_mut().find(|(m, _)| *m == make) {
             Some((_, list)) => list.push(id),
             None => makes.push((make, vec![id])),
@@ -202,14 +202,14 @@ fn groups(topology: &Topology, legs: &[PointLeg<f64>]) -> Vec<PointGroup> {
 
 /// What legs must have in common to share a group.
 #[derive(PartialEq)]
-struct Make {
+struct PointMake {
     chain: std::mem::Discriminant<Chain<f64>>,
     holds: Vec<std::mem::Discriminant<Hold<f64>>>,
     drives: Vec<usize>,
     signed: bool,
 }
 
-impl Make {
+impl PointMake {
     fn of(topology: &Topology, id: LegId, leg: &PointLeg<f64>) -> Self {
         Self {
             chain: std::mem::discriminant(&leg.chain),
@@ -365,7 +365,7 @@ impl<'a> Recognise<'a> {
         })
     }
 
-    fn strut(&self, ahead: f64, side: f64) -> Option<Strut<f64>> {
+    fn strut(&self, ahead: f64, side: f64) -> Option<PointStrut<f64>> {
         let [first, second, third] = self.numbers else { return None };
         let (axes, slide) = (second.X_PF.R, third.X_PF.R.z());
         let tip = third.X_PF * self.tip;
@@ -376,7 +376,7 @@ impl<'a> Recognise<'a> {
         let along = slide * ahead;
         let x = vec3(0.0, 0.0, 1.0);
         let to_axes = Pose::rotation(Rotation::from_columns(x, along.cross(&x), along).inverse());
-        (square && through).then(|| Strut {
+        (square && through).then(|| PointStrut {
             axes,
             along,
             reach,
@@ -477,7 +477,7 @@ impl<S: Real> PointLeg<S> {
                     links: [c.links[0].map(f), c.links[1].map(f)],
                     least: f(c.least),
                 }),
-                Chain::Strut(c) => Chain::Strut(Strut {
+                Chain::Strut(c) => Chain::Strut(PointStrut {
                     axes: c.axes.map(f),
                     along: vector(&c.along, f),
                     reach: f(c.reach),

@@ -1,7 +1,7 @@
 //! What a robot is, in integers: bodies, coordinates, closures, legs and how they hang together.
 
 use super::ids::{BodyId, ClosureId, CoordId, Id, Ids, LegId, PerBody, PerClosure, PerCoord, PerLeg};
-use super::plan::Plan;
+use super::plan::ModelPlan;
 use crate::description::{ClosureJoint, Coordinate, Coordinates, Span};
 use crate::scalar::Real;
 use crate::spatial::Turn;
@@ -259,7 +259,7 @@ pub struct Topology {
     /// Passive coordinates, in order.
     pub passive: Vec<CoordId>,
     /// How postures are solved.
-    pub plan: Plan,
+    pub plan: ModelPlan,
 }
 
 /// The integers of a leg: slices of those of the robot.

@@ -6,7 +6,7 @@ mod navaro;
 
 use crate::common::eigenvalues;
 use crate::counting::allocations;
-use gough::linalg::arrow::{Arrow, ArrowError, ArrowPlan, ArrowSolver, Mode, ModeKind, Start, Want};
+use gough::linalg::arrow::{Arrow, ArrowError, ArrowMode, ArrowPlan, ArrowSolver, ModeKind, Start, Want};
 use gough::linalg::small::Dense;
 use nalgebra::DMatrix;
 use rand::{RngExt, SeedableRng};
@@ -71,7 +71,7 @@ fn plan((k, m): &Pair) -> ArrowPlan {
 }
 
 /// Relative to the eigenvalue, but for what rounding of the largest leaves.
-fn assert_same(found: &[Mode], expected: &[f64], tolerance: f64, what: &str) {
+fn assert_same(found: &[ArrowMode], expected: &[f64], tolerance: f64, what: &str) {
     let largest = expected.iter().fold(0.0_f64, |s, x| s.max(x.abs()));
     for (i, (a, b)) in found.iter().zip(expected).enumerate() {
         let allowed = tolerance * b.abs() + 4e-15 * largest;
@@ -276,7 +276,7 @@ fn no_stiffness_at_all_gives_only_free_modes() {
     let pair = (k, m);
     let plan = plan(&pair);
     let mut solver = ArrowSolver::new(&plan);
-    let free = |m: &[Mode]| m.iter().all(|m| m.kind == ModeKind::Free);
+    let free = |m: &[ArrowMode]| m.iter().all(|m| m.kind == ModeKind::Free);
     assert!(free(solver.all(&plan, &pair.0, &pair.1, Want::Values).unwrap()));
     assert!(free(solver.lowest(&plan, &pair.0, &pair.1, 4, Start::Fresh).unwrap()));
 }
@@ -470,7 +470,7 @@ fn what_cannot_be_solved_is_named() {
     (0..10).for_each(|j| (*leg.own.at_mut(5, j), *leg.own.at_mut(j, 5)) = (0.0, 0.0));
     (0..3).for_each(|j| *leg.border.at_mut(5, j) = 0.0);
     let of = plan(&pair);
-    let refused = ArrowSolver::new(&of).all(&of, &pair.0, &pair.1, Want::Values).map(<[Mode]>::len);
+    let refused = ArrowSolver::new(&of).all(&of, &pair.0, &pair.1, Want::Values).map(<[ArrowMode]>::len);
     assert_eq!(refused, Err(ArrowError::Loose { coordinate: 5 }));
     // After a refusal the solver still answers.
     let of = plan(&good);

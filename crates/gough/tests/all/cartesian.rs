@@ -2,7 +2,7 @@
 
 use crate::common::{compile, numbers, robot, text};
 use gough::Robot;
-use gough::description::{Options, RodInertia, VirtualTwists};
+use gough::description::{ReadOptions, RodInertia, VirtualTwists};
 use gough::elastodynamics::cartesian::{Cartesian, CartesianReport, Choices, FourPlatforms, compare};
 use gough::elastodynamics::{Actuators, ElasticError, Vibration};
 use gough::kinematics::inverse;
@@ -20,7 +20,7 @@ fn heli4(set: &[(&str, &str)]) -> Robot {
 
 pub fn with(text: &str, set: &[(&str, &str)]) -> Robot {
     let set = set.iter().map(|(a, b)| ((*a).to_owned(), (*b).to_owned())).collect();
-    let options = Options { set, ..Options::default() };
+    let options = ReadOptions { set, ..ReadOptions::default() };
     Robot::from_toml("heli4", text, &options, None).unwrap_or_else(|e| panic!("{e}"))
 }
 

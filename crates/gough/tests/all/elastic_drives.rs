@@ -2,7 +2,7 @@
 
 use crate::common::{eigenvalues, numbers};
 use gough::Robot;
-use gough::description::Options;
+use gough::description::ReadOptions;
 use gough::elastodynamics::relative::{RelativePlan, relative_matrices};
 use gough::elastodynamics::{Actuators, DriveElasticity, RotorMotion, Vibration, drive_uses};
 use gough::kinematics::inverse;
@@ -14,7 +14,7 @@ fn five_bar(drive: &str) -> Robot {
     let text = gough::robots::text("five-bar-flexible").unwrap();
     let given = "drive = { rotor_inertia = 0.01, stiffness = \"transmission\" }";
     assert!(text.contains(given));
-    Robot::from_toml("five-bar", &text.replace(given, drive), &Options::default(), None).unwrap()
+    Robot::from_toml("five-bar", &text.replace(given, drive), &ReadOptions::default(), None).unwrap()
 }
 
 fn all(robot: &Robot, actuators: Actuators) -> Vec<f64> {

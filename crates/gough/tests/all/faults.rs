@@ -1,7 +1,7 @@
 //! Faults of a robot file: each is told with its line and what to try.
 
 use gough::Robot;
-use gough::description::{BadRobot, Diagnostic, Options, line_column};
+use gough::description::{BadRobot, Diagnostic, ReadOptions, line_column};
 
 const GOOD: &str = r#"
 [robot]
@@ -44,7 +44,7 @@ b = { body = "22", point = ["l2", 0, 0] }
 "#;
 
 fn read(text: &str) -> Result<Robot, BadRobot> {
-    Robot::from_toml("sample.toml", text, &Options::default(), None)
+    Robot::from_toml("sample.toml", text, &ReadOptions::default(), None)
 }
 
 /// One change to the good file and what must be said of it.
@@ -310,10 +310,10 @@ fn a_claim_the_closures_do_not_enforce_is_refused() {
 
 #[test]
 fn parameters_can_be_set_from_outside() {
-    let options = Options { set: vec![("l1".into(), "0.21".into())], ..Options::default() };
+    let options = ReadOptions { set: vec![("l1".into(), "0.21".into())], ..ReadOptions::default() };
     let robot = Robot::from_toml("sample", GOOD, &options, None).unwrap();
     assert!((robot.model().numbers().parameters[0] - 0.21).abs() < 1e-15);
-    let options = Options { set: vec![("l3".into(), "0.21".into())], ..Options::default() };
+    let options = ReadOptions { set: vec![("l3".into(), "0.21".into())], ..ReadOptions::default() };
     let bad = Robot::from_toml("sample", GOOD, &options, None).unwrap_err();
     assert_eq!(bad.faults[0].what.code(), "unknown-parameter");
     assert_eq!(bad.faults[0].what.help().as_deref(), Some("did you mean `l1`?"));

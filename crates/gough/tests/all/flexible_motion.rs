@@ -2,7 +2,7 @@
 
 use crate::common::{compile, eigenvalues, numbers, robot, state_pose};
 use gough::Robot;
-use gough::description::Options;
+use gough::description::ReadOptions;
 use gough::dynamics::Sign;
 use gough::elastodynamics::motion::{CaseMotion, Flexible, FlexibleCase, FlexibleState, Given, ResponseKind, Wanted};
 use gough::elastodynamics::{Actuators, Vibration};
@@ -119,7 +119,7 @@ fn a_modal_body_without_symmetry_has_its_reference_states() {
     let data = reference("gough-stewart-flexible");
     let body = data["synthetic"]["modal_body"].to_string();
     let files = |_: &str| Ok(body.clone());
-    let options = Options { files: &files, ..Options::default() };
+    let options = ReadOptions { files: &files, ..ReadOptions::default() };
     let text = gough::robots::text("gough-stewart-flexible").unwrap();
     let robot = Robot::from_toml("synthetic", text, &options, None).unwrap();
     flexible_platform(&robot, data["synthetic"]["states"].as_array().unwrap());
@@ -133,7 +133,7 @@ fn without_gravity(name: &str) -> Robot {
         text.replace("[robot]", "[robot]\ngravity = [0, 0, 0]")
     };
     let files = |file: &str| gough::robots::file(name, file);
-    let options = Options { files: &files, ..Options::default() };
+    let options = ReadOptions { files: &files, ..ReadOptions::default() };
     Robot::from_toml(name, &text, &options, None).unwrap()
 }
 

@@ -5,7 +5,7 @@ use gough::description::Coordinate;
 use gough::dynamics::drives::{Drives, Freedoms};
 use gough::dynamics::inertia::{LegInertia, legs_are_simple, on_platform};
 use gough::dynamics::newton_euler::{TreeEfforts, energies, ground_wrench, tree_efforts};
-use gough::dynamics::reduction::{Efforts, reduce};
+use gough::dynamics::reduction::{EffortData, reduce};
 use gough::dynamics::{Dynamics, Sign};
 use gough::elastodynamics::cartesian::{CartesianModel, CartesianPlan, Choices, assemble_cartesian};
 use gough::elastodynamics::{Actuators, ElasticModel, ElasticPlan, assemble as assemble_elastic};
@@ -278,7 +278,7 @@ fn efforts<S: Real>(
     motion.A_WE = Accel { a: A.v, alpha: A.w };
     velocities(model, pos, &mut motion);
     accelerations(model, pos, &mut motion);
-    let (mut from, mut drives) = (Efforts::new(model), Drives::new(model));
+    let (mut from, mut drives) = (EffortData::new(model), Drives::new(model));
     reduce(model, Some(Sign::Smooth(0.1)), pos, &mut motion, &mut from);
     drives.project(&from, &Freedoms::new(model, None));
     drives.solve(order);

@@ -1,7 +1,7 @@
 //! Natural frequencies against published tables, reference numbers, other roads and laws.
 use crate::common::{compile, eigenvalues, numbers, robot};
 use gough::Robot;
-use gough::description::Options;
+use gough::description::ReadOptions;
 use gough::dynamics::{Conditions, platform_model};
 use gough::elastodynamics::beam::{BeamData, BeamElement};
 use gough::elastodynamics::relative::{RelativePlan, relative_matrices};
@@ -577,7 +577,7 @@ fn modal_platform(stiffness: f64, followed: f64, changes: &[(&str, &str)]) -> Ro
         text = text.replace(from, to);
     }
     let files = |_: &str| Ok(json.clone());
-    let options = Options { files: &files, ..Options::default() };
+    let options = ReadOptions { files: &files, ..ReadOptions::default() };
     Robot::from_toml("flexible-platform", &text, &options, None).unwrap_or_else(|e| panic!("{e}"))
 }
 
@@ -714,7 +714,7 @@ fn a_round_beam_along_z_needs_no_up_and_turning_the_body_changes_nothing() {
         )
     };
     let lowest = |text: &str| {
-        let robot = gough::Robot::from_toml("bar", text, &gough::description::Options::default(), None)
+        let robot = gough::Robot::from_toml("bar", text, &gough::description::ReadOptions::default(), None)
             .unwrap_or_else(|e| panic!("{e}"));
         let asked = robot.frequencies(robot.home().pose()).count(6).actuators(gough::Actuators::Locked);
         asked.answer().unwrap().frequencies_hz
@@ -728,6 +728,6 @@ fn a_round_beam_along_z_needs_no_up_and_turning_the_body_changes_nothing() {
     );
     // A beam of another section along z has to say where it points; one across z need not.
     let bar = file("[0, 0, 0.5]", "[0, 0, 1]", "{ rectangle = [0.02, 0.01] }");
-    let bad = gough::Robot::from_toml("bar", &bar, &gough::description::Options::default(), None).unwrap_err();
+    let bad = gough::Robot::from_toml("bar", &bar, &gough::description::ReadOptions::default(), None).unwrap_err();
     assert!(bad.to_string().contains("`up`"), "{bad}");
 }

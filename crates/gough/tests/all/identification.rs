@@ -1,7 +1,7 @@
 //! Identification: from a motion of a robot to its parameters and back; faults of records get their names; overlays.
 use crate::common::robot;
 use gough::Robot;
-use gough::description::Options;
+use gough::description::ReadOptions;
 use gough::dynamics::{Conditions, Sign, inverse_dynamics_under};
 use gough::identification::{
     Limits, Measured, Processing, Record, RecordError, Search, Sensors, excite, identify, overlay, possible_set,
@@ -58,7 +58,7 @@ fn what_a_motion_shows_is_what_the_robot_has() {
     let set = possible_set(&robot, &found);
     let text = overlay(&robot, "five-bar", &set.values);
     let files = |name: &str| gough::robots::text(name).map(str::to_owned).ok_or_else(|| "none".to_owned());
-    let options = Options { files: &files, ..Options::default() };
+    let options = ReadOptions { files: &files, ..ReadOptions::default() };
     let again = Robot::from_toml("overlay", &text, &options, None).unwrap_or_else(|e| panic!("{e}\n{text}"));
     assert!(!text.contains("grouped = true"), "{text}");
     let check = record(&again, 0.2, 50.0);

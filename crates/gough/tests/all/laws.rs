@@ -8,7 +8,7 @@ use super::plain::{Plain, Stand};
 use gough::Robot;
 use gough::analysis::singularity::singularities;
 use gough::codegen::{self, Language, ModelKind};
-use gough::description::{Coordinate, Options};
+use gough::description::{Coordinate, ReadOptions};
 use gough::dynamics::{Dynamics, InverseDynamics, direct_dynamics, inverse_dynamics};
 use gough::kinematics::platform::{coordinates, pose_with};
 use gough::kinematics::{Posture, SolveError, forward, inverse, working_modes};
@@ -68,7 +68,7 @@ pub fn check(seed: u64, states: usize, tally: &mut Tally) -> Result<(), Broken> 
     let sketch = Sketch::draw(seed);
     let text = sketch.write(&sketch.plainly());
     tally.drawn += 1;
-    let robot = match Robot::from_toml("drawn", &text, &Options::default(), None) {
+    let robot = match Robot::from_toml("drawn", &text, &ReadOptions::default(), None) {
         Ok(robot) => robot,
         Err(bad) => {
             let fault = bad.faults.first().map_or_else(String::new, |d| format!("{:?}", d.what));
@@ -114,7 +114,7 @@ fn differ(found: &[f64], wanted: &[f64], tolerance: f64, least: f64) -> bool {
 impl Asked<'_> {
     fn all(&mut self, sketch: &Sketch, states: usize) -> Outcome {
         let style = sketch.restyled(&mut self.chance);
-        let other = Robot::from_toml("drawn", &sketch.write(&style.1), &Options::default(), None);
+        let other = Robot::from_toml("drawn", &sketch.write(&style.1), &ReadOptions::default(), None);
         if let Err(bad) = &other {
             let what = bad.faults.first().map_or_else(String::new, |d| d.what.to_string());
             return Err(("invariance", format!("in another {} the robot is refused: {what}", style.0)));

@@ -2,7 +2,7 @@
 
 use gough::Robot;
 use gough::analysis::mobility::{Counts, mobility};
-use gough::description::Options;
+use gough::description::ReadOptions;
 
 fn counts(robot: &Robot) -> Counts {
     mobility(robot.model(), robot.home().positions())
@@ -19,7 +19,7 @@ fn edited(text: &str, edits: &[(&str, &str)]) -> Robot {
         assert!(text.contains(from), "{from}");
         text = text.replace(from, to);
     }
-    Robot::from_toml("edited", &text, &Options::default(), None).unwrap_or_else(|e| panic!("{e}"))
+    Robot::from_toml("edited", &text, &ReadOptions::default(), None).unwrap_or_else(|e| panic!("{e}"))
 }
 
 fn test_robots() -> Vec<Robot> {
@@ -190,8 +190,8 @@ fn the_order_of_the_legs_does_not_matter() {
             turned = turned.replace(leg, &format!("@{k}"));
         }
         (0..3).for_each(|k| turned = turned.replace(&format!("@{k}"), legs[order[k]]));
-        let robot =
-            Robot::from_toml("navaro", &turned, &Options::default(), None).unwrap_or_else(|e| panic!("{order:?} {e}"));
+        let robot = Robot::from_toml("navaro", &turned, &ReadOptions::default(), None)
+            .unwrap_or_else(|e| panic!("{order:?} {e}"));
         assert_eq!(robot.model().topology().coords.len(), 15, "{order:?}");
         assert!(robot.home().pose().p.norm() < 1e-12);
     }

@@ -3,7 +3,7 @@
 
 use crate::common::{compile, text};
 use gough::Robot;
-use gough::description::{Coordinate, Options};
+use gough::description::{Coordinate, ReadOptions};
 use gough::kinematics::newton::{self, Unknowns};
 use gough::kinematics::platform::pose_with;
 use gough::kinematics::{
@@ -214,7 +214,7 @@ fn joints_that_cannot_be_assembled_are_told_by_how_much() {
 #[test]
 fn faults_of_home_and_claims_say_what_is_wrong() {
     let fault = |text: &str| {
-        let bad = Robot::from_toml("robot", text, &Options::default(), None).expect_err("a fault");
+        let bad = Robot::from_toml("robot", text, &ReadOptions::default(), None).expect_err("a fault");
         (bad.faults[0].what.code(), bad.faults[0].what.to_string())
     };
     let prs = text("3-prs");

@@ -2,7 +2,7 @@
 use crate::common::{compile, random, random_pose, robot, text};
 use gough::Robot;
 use gough::dynamics::points::{AtPoints, PlatformMotion};
-use gough::dynamics::reduction::Efforts;
+use gough::dynamics::reduction::EffortData;
 use gough::dynamics::{Conditions, Dynamics, Sign, direct_dynamics_under, inverse_dynamics};
 use gough::kinematics::inverse;
 use gough::model::{Model, Node};
@@ -114,7 +114,7 @@ fn reduced<S: Real>(robot: &Robot, x: &[S]) -> Vec<S> {
         V: Twist { v: v(12), w: v(15) },
         A: Accel { a: v(18), alpha: v(21) },
     };
-    let mut efforts = Efforts::new(&model);
+    let mut efforts = EffortData::new(&model);
     let margin = legs.reduce(model.numbers(), &platform, robot.mode(), Some(Sign::Smooth(0.1)), &mut efforts);
     let rows = efforts.J_inv.iter().flat_map(|w| w.to_array());
     efforts.h.to_array().into_iter().chain(rows).chain([margin]).collect()

@@ -3,7 +3,7 @@ use crate::common::{all_robots, random, random_pose, robot};
 use gough::Robot;
 use gough::analysis::nearest;
 use gough::analysis::singularity::{Along, Kind, Report, Singularity, singularities};
-use gough::description::Options;
+use gough::description::ReadOptions;
 use gough::kinematics::platform::pose_with;
 use gough::kinematics::{inverse, inverse_at_limit};
 use gough::spatial::{Pose, vec3};
@@ -35,7 +35,7 @@ fn a_stretched_five_bar_is_type_1() {
 #[test]
 fn aligned_distal_links_of_a_five_bar_are_type_2() {
     let text = gough::robots::text("five-bar").unwrap();
-    let robot = Robot::from_toml("five-bar", text, &Options::default(), None).unwrap();
+    let robot = Robot::from_toml("five-bar", text, &ReadOptions::default(), None).unwrap();
     // Elbows at the same height and 2 d3 apart: A12, A13, A22 aligned, free motion along y.
     let half = 0.1878_f64;
     let x_elbow = half; // leg 2; leg 1 at -half
@@ -78,8 +78,8 @@ closure = [{{ joint = "S", a = {{ body = "{{leg}}2" }}, b = {{ body = "platform"
 
 #[test]
 fn similar_hexagons_are_type_2() {
-    let robot =
-        Robot::from_toml("hexapod", &hexapod("20 deg"), &Options::default(), None).unwrap_or_else(|e| panic!("{e}"));
+    let robot = Robot::from_toml("hexapod", &hexapod("20 deg"), &ReadOptions::default(), None)
+        .unwrap_or_else(|e| panic!("{e}"));
     // Similar hexagons: singular wherever the platform is; the legs' lines depend on each other.
     let r = report(&robot, robot.home().pose());
     assert!(only(&r, Kind::Type2).sigma < 1e-9);
@@ -99,7 +99,7 @@ fn the_free_twist_of_a_quarter_turn_is_a_screw_about_z() {
         .replace("p = \"130 deg\"", "p = \"170 deg\"")
         .replace("p = \"230 deg\"", "p = \"190 deg\"")
         .replace("p = \"250 deg\"", "p = \"290 deg\"");
-    let robot = Robot::from_toml("hexapod", &text, &Options::default(), None).unwrap_or_else(|e| panic!("{e}"));
+    let robot = Robot::from_toml("hexapod", &text, &ReadOptions::default(), None).unwrap_or_else(|e| panic!("{e}"));
     let report = report(&robot, robot.home().pose());
     let found = only(&report, Kind::Type2);
     let Along::Twist(t) = &found.along else { panic!() };

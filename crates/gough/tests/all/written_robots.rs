@@ -1,10 +1,10 @@
 //! Robots that nobody shipped, written from the documentation of the format: they compile, close and come back.
 use crate::common::{compile, random, random_pose, text};
 use gough::Robot;
-use gough::description::Options;
+use gough::description::ReadOptions;
 use gough::kinematics::platform::coordinates;
 use gough::kinematics::{assemblies, forward, inverse, inverse_given, working_modes};
-use gough::model::Method;
+use gough::model::BlockMethod;
 use gough::spatial::{Pose, vec3};
 
 /// Inverse, a little aside, and back by following the motors.
@@ -61,7 +61,7 @@ fn the_sketched_robots_are_accepted_as_they_stand() {
     assert_eq!(navaro.mode().name(navaro.model().topology()), "---");
     assert_eq!(navaro.model().topology().active_names(), ["11", "21", "31"]);
     let other =
-        Robot::from_toml("sketch-navaro", &text("sketch-navaro"), &Options::default(), Some("links-2")).unwrap();
+        Robot::from_toml("sketch-navaro", &text("sketch-navaro"), &ReadOptions::default(), Some("links-2")).unwrap();
     assert_eq!(other.model().topology().active_names(), ["12", "22", "32"]);
 }
 
@@ -111,7 +111,7 @@ fn a_3_upu_only_translates() {
 fn legs_without_closed_form_are_solved_in_every_branch() {
     let robot = compile("bent-leg", &text("bent-leg"));
     let t = robot.model().topology();
-    assert!(t.plan.inverse.iter().all(|b| matches!(b.method, Method::Newton { .. })));
+    assert!(t.plan.inverse.iter().all(|b| matches!(b.method, BlockMethod::Newton { .. })));
     let pose = *robot.home().pose();
     let mut modes = std::collections::BTreeSet::new();
     for posture in working_modes(robot.model(), &pose).unwrap() {

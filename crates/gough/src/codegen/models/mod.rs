@@ -28,7 +28,7 @@ use crate::kinematics::geometry::solve_one_leg;
 use crate::kinematics::platform::home_pose;
 use crate::kinematics::{Positions, WorkingMode, newton, pose_leg};
 use crate::linalg::small::{Dense, PivotOrder, lu, lu_solve};
-use crate::model::{BodyId, CoordId, Method, Model, Node};
+use crate::model::{BlockMethod, BodyId, CoordId, Model, Node};
 use crate::scalar::Real;
 use crate::spatial::orientation::from_rpy;
 use crate::spatial::{Accel, Mat3, Pose, Rotation, Turn, Twist, Vec3, vec3};
@@ -126,7 +126,7 @@ impl<'a> Subject<'a> {
     ) -> Result<Self, CodegenError> {
         let model = robot.model();
         let plan = &model.topology().plan;
-        let searched = plan.inverse.iter().any(|b| matches!(b.method, Method::Newton { .. }));
+        let searched = plan.inverse.iter().any(|b| matches!(b.method, BlockMethod::Newton { .. }));
         if plan.solve_platform || searched {
             return Err(CodegenError::NoClosedForm);
         }

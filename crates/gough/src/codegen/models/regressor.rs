@@ -2,7 +2,7 @@
 
 use super::{Group, Inertias, Inputs, Legs, Loads, Outputs, Subject};
 use crate::dynamics::newton_euler::Sign;
-use crate::dynamics::regressor::{Quantity, Source, StandardSet, friction_column};
+use crate::dynamics::regressor::{ColumnSource, ParameterKind, StandardSet, friction_column};
 use crate::scalar::Real;
 
 /// Dynamic parameters as inputs.
@@ -53,17 +53,17 @@ pub(super) fn weighted<S: Real>(legs: &Legs<'_, S>, set: &StandardSet, chi: &[S]
     let mut loads = Loads { joints: legs.rates.map(|_, _| S::zero()), moments: Vec::new() };
     for (p, x) in set.parameters.iter().zip(chi) {
         match &p.source {
-            Source::Inertia { .. } => {}
-            Source::Coords(coords) => {
+            ColumnSource::Inertia { .. } => {}
+            ColumnSource::Coords(coords) => {
                 for c in coords {
                     let effort = match p.quantity {
-                        Quantity::Rotor => legs.accels[*c],
+                        ParameterKind::Rotor => legs.accels[*c],
                         quantity => friction_column(quantity, Some(&numbers.joints[*c]), legs.rates[*c], Sign::Sharp),
                     };
                     loads.joints[*c] += *x * effort;
                 }
             }
-            Source::Closure(c) => {
+            ColumnSource::Closure(c) => {
                 let (rate, [(a, z_a), (b, z_b)]) = legs.closure_turning(*c);
                 let effort = *x * friction_column(p.quantity, None, rate, Sign::Sharp);
                 loads.moments.extend([(a, z_a * -effort), (b, z_b * effort)]);

@@ -2,7 +2,7 @@
 //! energies, (8.231)-(8.252).
 
 use super::partial::PartialRates;
-use super::standard::{Quantity, Source, StandardSet};
+use super::standard::{ColumnSource, ParameterKind, StandardSet};
 use crate::dynamics::newton_euler::Sign;
 use crate::kinematics::Positions;
 use crate::kinematics::motion::Motion;
@@ -63,8 +63,8 @@ struct Carried<S: Real> {
     A: Accel<S>,
 }
 
-/// The frame of a [`Source::Inertia`] at a motion.
-fn carried<S: Real>(set: &Frames<S>, frame: usize, pos: &Positions<S>, motion: &Motion<S>) -> Carried<S> {
+/// The frame of a [`ColumnSource::Inertia`] at a motion.
+fn carried<S: Real>(set: &FileFrames<S>, frame: usize, pos: &Positions<S>, motion: &Motion<S>) -> Carried<S> {
     let (node, X_NB) = &set.0[frame];
     let (X_WN, V, A) = match *node {
         Node::World => (Pose::identity(), Twist::zero(), Accel::zero()),
@@ -77,21 +77,26 @@ fn carried<S: Real>(set: &Frames<S>, frame: usize, pos: &Positions<S>, motion: &
 
 /// Frames of the file on the frames of the model, in a scalar.
 #[derive(Clone, Debug)]
-pub(super) struct Frames<S: Real>(Vec<(Node, Pose<S>)>);
+pub(super) struct FileFrames<S: Real>(Vec<(Node, Pose<S>)>);
 
-impl<S: Real> Frames<S> {
+impl<S: Real> FileFrames<S> {
     pub fn new(model: &Model<S>, set: &StandardSet) -> Self {
         Self(set.frames.iter().map(|f| (f.node, f.pose(model))).collect())
     }
 }
 
 /// What meets a joint coordinate with this rate for a unit of a friction parameter, (8.30)-(8.32).
-pub(crate) fn friction_column<S: Real>(quantity: Quantity, joint: Option<&JointNumbers<S>>, rate: S, sign: Sign) -> S {
+pub(crate) fn friction_column<S: Real>(
+    quantity: ParameterKind,
+    joint: Option<&JointNumbers<S>>,
+    rate: S,
+    sign: Sign,
+) -> S {
     let direction = sign.of(rate);
     match quantity {
-        Quantity::Viscous => rate,
-        Quantity::Coulomb => direction,
-        Quantity::Breakaway(k) => {
+        ParameterKind::Viscous => rate,
+        ParameterKind::Coulomb => direction,
+        ParameterKind::Breakaway(k) => {
             let decay = joint.map_or(S::zero(), |j| j.breakaway[k].1);
             direction * (-(rate.abs() * decay)).exp()
         }
@@ -110,12 +115,12 @@ impl StandardSet {
     /// Joints and closures whose friction depends on the direction of the motion.
     pub(crate) fn rubbing(&self) -> Vec<Rubbing> {
         let mut list = Vec::new();
-        let directed = |q: Quantity| matches!(q, Quantity::Coulomb | Quantity::Breakaway(_));
+        let directed = |q: ParameterKind| matches!(q, ParameterKind::Coulomb | ParameterKind::Breakaway(_));
         for p in self.parameters.iter().filter(|p| directed(p.quantity)) {
             match &p.source {
-                Source::Coords(coords) => list.extend(coords.iter().map(|c| Rubbing::Joint(*c))),
-                Source::Closure(id) => list.push(Rubbing::Closure(*id)),
-                Source::Inertia { .. } => {}
+                ColumnSource::Coords(coords) => list.extend(coords.iter().map(|c| Rubbing::Joint(*c))),
+                ColumnSource::Closure(id) => list.push(Rubbing::Closure(*id)),
+                ColumnSource::Inertia { .. } => {}
             }
         }
         list
@@ -123,10 +128,10 @@ impl StandardSet {
 }
 
 /// What meets a motion for a unit of a friction parameter: where it acts, what it measures, and the rate there.
-pub(crate) type Meets<'a, S> = dyn Fn(Rubbing, Quantity, S) -> S + 'a;
+pub(crate) type Meets<'a, S> = dyn Fn(Rubbing, ParameterKind, S) -> S + 'a;
 
 /// Friction whose direction is told by the rate alone.
-pub(crate) fn by_sign<S: Real>(model: &Model<S>, sign: Sign) -> impl Fn(Rubbing, Quantity, S) -> S {
+pub(crate) fn by_sign<S: Real>(model: &Model<S>, sign: Sign) -> impl Fn(Rubbing, ParameterKind, S) -> S {
     move |at, quantity, rate| {
         let joint = match at {
             Rubbing::Joint(c) => Some(&model.numbers().joints[c]),
@@ -196,7 +201,7 @@ pub fn column_values<S: Real>(
     (pos, motion): (&Positions<S>, &Motion<S>),
     partial: &PartialRates<S>,
 ) -> Vec<S> {
-    columns_under(model, set, &by_sign(model, sign), &Frames::new(model, set), (pos, motion), partial)
+    columns_under(model, set, &by_sign(model, sign), &FileFrames::new(model, set), (pos, motion), partial)
 }
 
 /// Wrenches that what carries a frame needs for a unit of each parameter there, at its origin and in world axes.
@@ -214,7 +219,7 @@ pub(super) fn columns_under<S: Real>(
     model: &Model<S>,
     set: &StandardSet,
     meets: &Meets<'_, S>,
-    frames: &Frames<S>,
+    frames: &FileFrames<S>,
     (pos, motion): (&Positions<S>, &Motion<S>),
     partial: &PartialRates<S>,
 ) -> Vec<S> {
@@ -224,25 +229,25 @@ pub(super) fn columns_under<S: Real>(
     let mut wrenches: Vec<Option<(Node, [Wrench<S>; 10])>> = vec![None; set.frames.len()];
     for p in &set.parameters {
         match &p.source {
-            Source::Inertia { frame, entry } => {
+            ColumnSource::Inertia { frame, entry } => {
                 let (node, own) = wrenches[*frame].get_or_insert_with(|| {
                     let at = carried(frames, *frame, pos, motion);
                     (at.node, needed(&at, model.numbers().gravity))
                 });
                 out.extend((0..n).map(|k| partial.power(*node, k, own[*entry])));
             }
-            Source::Coords(coords) => {
+            ColumnSource::Coords(coords) => {
                 let mut column = vec![S::zero(); n];
                 for c in coords {
                     let effort = match p.quantity {
-                        Quantity::Rotor => motion.accels[*c],
+                        ParameterKind::Rotor => motion.accels[*c],
                         quantity => meets(Rubbing::Joint(*c), quantity, motion.rates[*c]),
                     };
                     column.iter_mut().zip(partial.of_coord(*c)).for_each(|(x, r)| *x += effort * *r);
                 }
                 out.extend(column);
             }
-            Source::Closure(id) => {
+            ColumnSource::Closure(id) => {
                 let (rate, rates) = closure_rate(model, *id, pos, motion, partial);
                 let effort = meets(Rubbing::Closure(*id), p.quantity, rate);
                 out.extend(rates.into_iter().map(|r| effort * r));
@@ -259,14 +264,14 @@ pub fn energy_columns<S: Real>(
     pos: &Positions<S>,
     motion: &Motion<S>,
 ) -> Vec<[S; 2]> {
-    let frames = Frames::new(model, set);
+    let frames = FileFrames::new(model, set);
     let one = |p: &super::StandardParameter| match &p.source {
-        Source::Inertia { frame, entry } => {
+        ColumnSource::Inertia { frame, entry } => {
             let at = carried(&frames, *frame, pos, motion);
             let V = Twist { v: at.X.R.apply_inv(at.V.v), w: at.X.R.apply_inv(at.V.w) };
             inertial_energies(V, &at.X, model.numbers().gravity)[*entry]
         }
-        Source::Coords(coords) if p.quantity == Quantity::Rotor => {
+        ColumnSource::Coords(coords) if p.quantity == ParameterKind::Rotor => {
             let twice = coords.iter().fold(S::zero(), |sum, c| sum + motion.rates[*c].squared());
             [twice * S::lit(0.5), S::zero()]
         }

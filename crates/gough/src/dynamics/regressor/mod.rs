@@ -13,6 +13,6 @@ mod state;
 pub(crate) use columns::{Meets, Rubbing, by_sign, friction_column};
 pub use columns::{column_values, energy_columns, inertial_wrenches};
 pub use partial::{PartialRates, partial_rates};
-pub use standard::{Quantity, Source, StandardParameter, StandardSet};
+pub use standard::{ColumnSource, ParameterKind, StandardParameter, StandardSet};
 pub(crate) use state::{Memory, carried};
 pub use state::{Regressor, regressor};

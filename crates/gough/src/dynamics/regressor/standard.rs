@@ -7,7 +7,7 @@ use crate::spatial::{Inertia, Mat3, Pose, vec3};
 
 /// What a parameter measures.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Quantity {
+pub enum ParameterKind {
     /// An entry of the inertia at the origin of the body frame: place in xx, xy, xz, yy, yz, zz.
     Inertia(usize),
     /// A first moment: place in mx, my, mz.
@@ -27,41 +27,41 @@ pub enum Quantity {
 /// The letters of the ten inertial parameters, in the order of the columns.
 const LETTERS: [&str; 10] = ["xx", "xy", "xz", "yy", "yz", "zz", "mx", "my", "mz", "m"];
 
-impl Quantity {
+impl ParameterKind {
     /// The ten inertial parameters in the order of the columns.
     fn inertial(entry: usize) -> Self {
         match entry {
-            0..6 => Quantity::Inertia(entry),
-            6..9 => Quantity::FirstMoment(entry - 6),
-            _ => Quantity::Mass,
+            0..6 => ParameterKind::Inertia(entry),
+            6..9 => ParameterKind::FirstMoment(entry - 6),
+            _ => ParameterKind::Mass,
         }
     }
 
     /// Place among the parameters of one body and its joint.
     pub fn place(self) -> usize {
         match self {
-            Quantity::Inertia(k) => k,
-            Quantity::FirstMoment(k) => 6 + k,
-            Quantity::Mass => 9,
-            Quantity::Rotor => 10,
-            Quantity::Viscous => 11,
-            Quantity::Coulomb => 12,
-            Quantity::Breakaway(k) => 13 + k,
+            ParameterKind::Inertia(k) => k,
+            ParameterKind::FirstMoment(k) => 6 + k,
+            ParameterKind::Mass => 9,
+            ParameterKind::Rotor => 10,
+            ParameterKind::Viscous => 11,
+            ParameterKind::Coulomb => 12,
+            ParameterKind::Breakaway(k) => 13 + k,
         }
     }
 
     /// Whether it belongs to friction.
     pub fn is_friction(self) -> bool {
-        matches!(self, Quantity::Viscous | Quantity::Coulomb | Quantity::Breakaway(_))
+        matches!(self, ParameterKind::Viscous | ParameterKind::Coulomb | ParameterKind::Breakaway(_))
     }
 
     fn letters(self) -> &'static str {
         match self {
-            Quantity::Rotor => "Ia",
-            Quantity::Viscous => "fv",
-            Quantity::Coulomb => "fs",
-            Quantity::Breakaway(0) => "fb",
-            Quantity::Breakaway(_) => "fbd",
+            ParameterKind::Rotor => "Ia",
+            ParameterKind::Viscous => "fv",
+            ParameterKind::Coulomb => "fs",
+            ParameterKind::Breakaway(0) => "fb",
+            ParameterKind::Breakaway(_) => "fbd",
             other => LETTERS[other.place()],
         }
     }
@@ -69,30 +69,30 @@ impl Quantity {
     /// Power of length in its unit; `slides` of a prismatic joint.
     pub fn lengths(self, slides: bool) -> i32 {
         match self {
-            Quantity::Inertia(_) => 2,
-            Quantity::FirstMoment(_) => 1,
-            Quantity::Mass => 0,
-            Quantity::Rotor | Quantity::Viscous => 2 * i32::from(!slides),
-            Quantity::Coulomb | Quantity::Breakaway(_) => 1 + i32::from(!slides),
+            ParameterKind::Inertia(_) => 2,
+            ParameterKind::FirstMoment(_) => 1,
+            ParameterKind::Mass => 0,
+            ParameterKind::Rotor | ParameterKind::Viscous => 2 * i32::from(!slides),
+            ParameterKind::Coulomb | ParameterKind::Breakaway(_) => 1 + i32::from(!slides),
         }
     }
 
     fn unit(self, slides: bool) -> &'static str {
         match (self, slides) {
-            (Quantity::Inertia(_), _) | (Quantity::Rotor, false) => "kg m^2",
-            (Quantity::FirstMoment(_), _) => "kg m",
-            (Quantity::Mass, _) | (Quantity::Rotor, true) => "kg",
-            (Quantity::Viscous, false) => "N m s/rad",
-            (Quantity::Viscous, true) => "N s/m",
-            (Quantity::Coulomb | Quantity::Breakaway(_), false) => "N m",
-            (Quantity::Coulomb | Quantity::Breakaway(_), true) => "N",
+            (ParameterKind::Inertia(_), _) | (ParameterKind::Rotor, false) => "kg m^2",
+            (ParameterKind::FirstMoment(_), _) => "kg m",
+            (ParameterKind::Mass, _) | (ParameterKind::Rotor, true) => "kg",
+            (ParameterKind::Viscous, false) => "N m s/rad",
+            (ParameterKind::Viscous, true) => "N s/m",
+            (ParameterKind::Coulomb | ParameterKind::Breakaway(_), false) => "N m",
+            (ParameterKind::Coulomb | ParameterKind::Breakaway(_), true) => "N",
         }
     }
 }
 
 /// Where the column of a parameter comes from.
 #[derive(Clone, PartialEq, Debug)]
-pub enum Source {
+pub enum ColumnSource {
     /// One of the ten inertial parameters in a frame of [`StandardSet::frames`].
     Inertia {
         /// The frame.
@@ -119,10 +119,10 @@ pub struct StandardParameter {
     pub value: f64,
     /// What it measures.
     #[serde(skip)]
-    pub quantity: Quantity,
+    pub quantity: ParameterKind,
     /// Where its column comes from.
     #[serde(skip)]
-    pub source: Source,
+    pub source: ColumnSource,
     /// Power of length in its unit.
     #[serde(skip)]
     pub lengths: i32,
@@ -207,7 +207,7 @@ impl StandardSet {
     pub fn inertias<S: Real>(&self, model: &Model<S>, values: &[S]) -> (PerBody<Inertia<S>>, Inertia<S>) {
         let mut own = vec![[S::zero(); 10]; self.frames.len()];
         for (p, x) in self.parameters.iter().zip(values) {
-            if let Source::Inertia { frame, entry } = p.source {
+            if let ColumnSource::Inertia { frame, entry } = p.source {
                 own[frame][entry] += *x;
             }
         }
@@ -233,10 +233,10 @@ impl StandardSet {
     fn add(
         &mut self,
         of: &str,
-        quantity: Quantity,
+        quantity: ParameterKind,
         slides: bool,
         value: f64,
-        source: Source,
+        source: ColumnSource,
         at: (usize, Option<usize>),
     ) {
         let letters = quantity.letters();
@@ -270,8 +270,8 @@ impl StandardSet {
         let entries = entries(I);
         let first = if mass_only { 9 } else { 0 };
         for (entry, value) in entries.into_iter().enumerate().skip(first) {
-            let source = Source::Inertia { frame: frame_id, entry };
-            self.add(of, Quantity::inertial(entry), false, value, source, at);
+            let source = ColumnSource::Inertia { frame: frame_id, entry };
+            self.add(of, ParameterKind::inertial(entry), false, value, source, at);
         }
     }
 
@@ -304,15 +304,15 @@ impl StandardSet {
             let slides = topology.coords[c].slides;
             let at = (depth(last), Some(row));
             let joint = model.numbers().joints[c];
-            let mut add = |q, value| self.add(name, q, slides, value, Source::Coords(coords.clone()), at);
+            let mut add = |q, value| self.add(name, q, slides, value, ColumnSource::Coords(coords.clone()), at);
             if d.bodies[row].drive.is_some() {
-                add(Quantity::Rotor, joint.rotor);
+                add(ParameterKind::Rotor, joint.rotor);
             }
-            add(Quantity::Viscous, joint.viscous);
-            add(Quantity::Coulomb, joint.coulomb);
+            add(ParameterKind::Viscous, joint.viscous);
+            add(ParameterKind::Coulomb, joint.coulomb);
             for (k, (beyond, decay)) in joint.breakaway.into_iter().enumerate() {
                 if beyond != 0.0 || decay != 0.0 {
-                    add(Quantity::Breakaway(k), beyond);
+                    add(ParameterKind::Breakaway(k), beyond);
                 }
             }
         }
@@ -337,9 +337,9 @@ impl StandardSet {
         let sides = closure.sides.map(|s| topology.node_name(s).to_owned());
         let name = own.map_or_else(|| format!("({}-{})", sides[0], sides[1]), |n| n.text.clone());
         let at = (usize::MAX, None);
-        let source = || Source::Closure(id);
-        self.add(&name, Quantity::Viscous, slides, 0.0, source(), at);
-        self.add(&name, Quantity::Coulomb, slides, 0.0, source(), at);
+        let source = || ColumnSource::Closure(id);
+        self.add(&name, ParameterKind::Viscous, slides, 0.0, source(), at);
+        self.add(&name, ParameterKind::Coulomb, slides, 0.0, source(), at);
         // A name in brackets needs no dot before it.
         for p in self.parameters.iter_mut().rev().take(2) {
             p.name = p.name.replace(".(", "(");
@@ -371,13 +371,13 @@ impl StandardParameter {
     /// Place of its body or joint in the file, for sorting; closures and the platform have none.
     pub fn coordinate(&self) -> Option<CoordId> {
         match &self.source {
-            Source::Coords(list) => list.first().copied(),
+            ColumnSource::Coords(list) => list.first().copied(),
             _ => None,
         }
     }
 
     /// Number of the frame that it is measured in, for inertial parameters.
     pub fn frame(&self) -> Option<usize> {
-        if let Source::Inertia { frame, .. } = self.source { Some(frame) } else { None }
+        if let ColumnSource::Inertia { frame, .. } = self.source { Some(frame) } else { None }
     }
 }

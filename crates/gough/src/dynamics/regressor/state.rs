@@ -1,6 +1,6 @@
 //! The regressor of a state on `f64`: what the drives must give, linear in the standard parameters.
 
-use super::columns::{Frames, Meets, Rubbing, by_sign, closure_motion, columns_under, energy_columns};
+use super::columns::{FileFrames, Meets, Rubbing, by_sign, closure_motion, columns_under, energy_columns};
 use super::partial::{PartialRates, partial_rates};
 use super::standard::StandardSet;
 use crate::dynamics::conditions::Conditions;
@@ -58,7 +58,7 @@ pub(crate) struct Memory {
     pub motion: Motion<f64>,
     partial: PartialRates<f64>,
     /// Frames of the model that carry mass: those of all its sets.
-    frames: Frames<f64>,
+    frames: FileFrames<f64>,
 }
 
 impl Memory {
@@ -68,7 +68,7 @@ impl Memory {
             pos: Positions::new(model),
             motion: Motion::new(model),
             partial: PartialRates::new(model),
-            frames: Frames::new(model, &StandardSet::new(model)),
+            frames: FileFrames::new(model, &StandardSet::new(model)),
         }
     }
 

@@ -625,7 +625,7 @@ mod tests {
     fn closed_by_other_links() -> crate::Robot {
         let named = "[elastic]\ndependent = [\"11\", \"13\", \"15\", \"21\", \"23\", \"25\", \"31\", \"33\", \"35\"]";
         let text = crate::robots::text("navaro").expect("shipped").replace("[elastic]", named);
-        crate::Robot::from_toml("navaro", &text, &crate::description::Options::default(), None).expect("correct")
+        crate::Robot::from_toml("navaro", &text, &crate::description::ReadOptions::default(), None).expect("correct")
     }
 
     /// The road of the literature, (11.26)-(11.27): matrices of the cut robot between closing matrices that satisfy (10.107).

@@ -4,7 +4,7 @@ use super::{Left, Limits};
 use crate::Robot;
 use crate::description::Coordinate;
 use crate::dynamics::Sign;
-use crate::dynamics::regressor::{Memory, Quantity, Regressor, Rubbing, StandardSet, by_sign};
+use crate::dynamics::regressor::{Memory, ParameterKind, Regressor, Rubbing, StandardSet, by_sign};
 use crate::kinematics::platform::{coordinates, pose_with};
 use crate::kinematics::{SolveError, WorkingMode, inverse, joint_value};
 use crate::linalg::dense::{Matrix, svd};
@@ -117,8 +117,8 @@ impl<'a> Viewer<'a> {
         };
         let directions: Vec<f64> = self.rubbing.iter().enumerate().map(direction).collect();
         let sharp = by_sign(model, Sign::Sharp);
-        let meets = |at: Rubbing, quantity: Quantity, rate: f64| {
-            let own = self.rubbing.iter().position(|r| *r == at).filter(|_| quantity != Quantity::Viscous);
+        let meets = |at: Rubbing, quantity: ParameterKind, rate: f64| {
+            let own = self.rubbing.iter().position(|r| *r == at).filter(|_| quantity != ParameterKind::Viscous);
             own.map_or_else(|| sharp(at, quantity, rate), |k| directions[k] * sharp(at, quantity, rate.abs()))
         };
         memory.columns(model, &self.set, &meets)

@@ -36,7 +36,7 @@ macro_rules! with_size {
 
 /// The block of a component.
 #[derive(Default)]
-pub(super) struct Block {
+pub(super) struct RitzBlock {
     /// Registers per row; 0 before it is started.
     pub p: usize,
     /// Vectors: after [`ritz`] with `XᵀKX = I`, `XᵀMX = diag(μ)`, μ falling.
@@ -48,7 +48,7 @@ pub(super) struct Block {
     my: Vec<Quad>,
     /// 1 / (λ - shift).
     pub mu: Vec<f64>,
-    /// 1 / (λ - shift) of the last [`Block::ritz`], while `mu` is not known.
+    /// 1 / (λ - shift) of the last [`RitzBlock::ritz`], while `mu` is not known.
     pub last_mu: Vec<f64>,
     /// Bound of the relative error of μ.
     pub miss: Vec<f64>,
@@ -86,7 +86,7 @@ fn noise(i: usize, j: usize) -> f64 {
     ((h ^ (h >> 31)) >> 11) as f64 / (1_u64 << 52) as f64 - 1.0
 }
 
-impl Block {
+impl RitzBlock {
     /// Column `j` of row `i`.
     pub fn at(&self, i: usize, j: usize) -> f64 {
         self.x[i * self.p + j / 4].as_array()[j % 4]
@@ -134,7 +134,7 @@ impl Block {
         self.ratio[from..].fill(1.0);
     }
 
-    /// Set a column; [`Block::multiply`] must follow.
+    /// Set a column; [`RitzBlock::multiply`] must follow.
     pub fn set(&mut self, i: usize, j: usize, x: f64) {
         self.x[i * self.p + j / 4].as_mut_array()[j % 4] = x;
     }
@@ -149,7 +149,7 @@ impl Block {
         with_size!(self.p, apply_of(c, pencil, k, self));
     }
 
-    /// The best vectors of the span of `K⁻¹ M X` (after [`Block::apply`]). False when numbers are not finite.
+    /// The best vectors of the span of `K⁻¹ M X` (after [`RitzBlock::apply`]). False when numbers are not finite.
     pub fn ritz(&mut self, c: &Component, pencil: &Pencil, s: &mut Scratch) -> bool {
         let Some(rank) = with_size!(self.p, ritz_of(self, s)) else { return false };
         self.new_from = 4 * self.p;
@@ -247,7 +247,7 @@ fn product<const P: usize>(c: &Component, pencil: &Pencil, x: &[[Quad; P]], out:
 }
 
 /// `Y = K⁻¹ M X`, `M Y`; the old `M X` stays for the products of [`ritz_of`] and is exchanged there.
-fn apply_of<const P: usize>(c: &Component, pencil: &Pencil, k: &Factor, block: &mut Block) {
+fn apply_of<const P: usize>(c: &Component, pencil: &Pencil, k: &Factor, block: &mut RitzBlock) {
     block.y.copy_from_slice(&block.mx);
     let y: &mut [[Quad; P]] = block.y.as_chunks_mut().0;
     factor::forward(c, k, y);
@@ -261,8 +261,8 @@ fn apply_of<const P: usize>(c: &Component, pencil: &Pencil, k: &Factor, block: &
     block.judge(&sum);
 }
 
-impl Block {
-    /// Errors of the vectors of the last [`Block::ritz`], after the first application that follows it. A vector of norm 1 in K
+impl RitzBlock {
+    /// Errors of the vectors of the last [`RitzBlock::ritz`], after the first application that follows it. A vector of norm 1 in K
     /// with `μ = xᵀMx` misses `K⁻¹Mx = μx` by `zᵀKz - μ²`, squared, at right angles to the block; the error of μ is at most
     /// that over the distance of μ to what the block leaves out (Temple and Kato), which the smallest μ of the block stands
     /// for. Each application takes off the square of the quotient of these μ; no more is believed than was seen from the
@@ -283,7 +283,7 @@ impl Block {
         }
     }
 
-    /// The errors that [`Block::ritz`] would leave now.
+    /// The errors that [`RitzBlock::ritz`] would leave now.
     pub fn foresee(&mut self) {
         self.miss.iter_mut().zip(&self.ratio).for_each(|(miss, ratio)| *miss *= ratio);
     }
@@ -328,7 +328,7 @@ fn combine<const P: usize>(x: &mut [[Quad; P]], q: &[[Quad; P]]) {
 
 /// `YᵀMY z = μ YᵀKY z` with `YᵀKY = YᵀMX`; X and M X become `Y z`, `M Y z`, μ falling. Number of columns that are not
 /// dependent; `None` when numbers are not finite.
-fn ritz_of<const P: usize>(block: &mut Block, s: &mut Scratch) -> Option<usize> {
+fn ritz_of<const P: usize>(block: &mut RitzBlock, s: &mut Scratch) -> Option<usize> {
     let p = 4 * P;
     sized(&mut s.gk, p * P);
     sized(&mut s.gm, p * P);

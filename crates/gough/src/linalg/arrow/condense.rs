@@ -1,6 +1,6 @@
 //! K and M of a component, copied into packs; coordinates without mass condensed.
 
-use super::plan::{ArrowPlan, Component, Fetch, LANES, Massless, Part};
+use super::plan::{ArrowPart, ArrowPlan, Component, Fetch, LANES, Massless};
 use super::{Arrow, ArrowError, Quad};
 use std::ops::Range;
 
@@ -121,11 +121,11 @@ pub(super) fn check(plan: &ArrowPlan, k: &Arrow<f64>, m: &Arrow<f64>) -> Result<
 
 /// The first row with an entry that is not finite.
 pub(super) fn not_finite(plan: &ArrowPlan, a: &Arrow<f64>) -> Option<usize> {
-    let parts = (0..a.legs.len()).flat_map(|l| [Part::Own(l), Part::Border(l)]).chain([Part::Tip]);
+    let parts = (0..a.legs.len()).flat_map(|l| [ArrowPart::Own(l), ArrowPart::Border(l)]).chain([ArrowPart::Tip]);
     parts.filter_map(|p| p.of(a).iter().position(|x| !x.is_finite()).map(|at| plan.row_of(p, at))).min()
 }
 
-fn zeros(plan: &ArrowPlan, zeros: &[(Part, Vec<Range<usize>>)], a: &Arrow<f64>) -> Result<(), ArrowError> {
+fn zeros(plan: &ArrowPlan, zeros: &[(ArrowPart, Vec<Range<usize>>)], a: &Arrow<f64>) -> Result<(), ArrowError> {
     for (part, runs) in zeros {
         let data = part.of(a);
         for run in runs {

@@ -123,7 +123,7 @@ impl fmt::Display for ModeKind {
 
 /// One eigenvalue.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Mode {
+pub struct ArrowMode {
     /// λ = ω².
     pub value: f64,
     /// Which component of the plan moves.

@@ -8,13 +8,13 @@ pub(super) const LANES: usize = 4;
 
 /// Which block of an arrow.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Part {
+pub(super) enum ArrowPart {
     Own(usize),
     Border(usize),
     Tip,
 }
 
-impl Part {
+impl ArrowPart {
     pub fn of(self, a: &Arrow<f64>) -> &[f64] {
         match self {
             Self::Own(leg) => &a.legs[leg].own.data,
@@ -27,7 +27,7 @@ impl Part {
 /// Entries to copy from one block: (where to, where from).
 #[derive(Clone, PartialEq, Debug)]
 pub(super) struct Fetch {
-    pub part: Part,
+    pub part: ArrowPart,
     pub pairs: Vec<(u32, u32)>,
 }
 
@@ -105,8 +105,8 @@ pub struct ArrowPlan {
     pub(super) border: usize,
     pub(super) components: Vec<Component>,
     /// Entries that are zero by structure, in runs: of K, and of M.
-    pub(super) zeros: Vec<(Part, Vec<Range<usize>>)>,
-    pub(super) zeros_m: Vec<(Part, Vec<Range<usize>>)>,
+    pub(super) zeros: Vec<(ArrowPart, Vec<Range<usize>>)>,
+    pub(super) zeros_m: Vec<(ArrowPart, Vec<Range<usize>>)>,
     massless: Vec<usize>,
     component_of: Vec<usize>,
 }
@@ -122,7 +122,7 @@ impl ArrowPlan {
                 check_shape(&legs, border, a)?;
             }
         }
-        Ok(Planner::new(legs, border, samples).plan())
+        Ok(ArrowPlanner::new(legs, border, samples).plan())
     }
 
     /// Number of coordinates, with mass or without.
@@ -162,12 +162,12 @@ impl ArrowPlan {
     }
 
     /// Row of the whole matrix in which an entry of a block lies.
-    pub(super) fn row_of(&self, part: Part, entry: usize) -> usize {
+    pub(super) fn row_of(&self, part: ArrowPart, entry: usize) -> usize {
         let start = |leg: usize| self.legs[..leg].iter().sum::<usize>();
         match part {
-            Part::Own(leg) => start(leg) + entry / self.legs[leg],
-            Part::Border(leg) => start(leg) + entry / self.border,
-            Part::Tip => start(self.legs.len()) + entry / self.border,
+            ArrowPart::Own(leg) => start(leg) + entry / self.legs[leg],
+            ArrowPart::Border(leg) => start(leg) + entry / self.border,
+            ArrowPart::Tip => start(self.legs.len()) + entry / self.border,
         }
     }
 }
@@ -183,13 +183,13 @@ fn check_shape(legs: &[usize], border: usize, a: &Arrow<f64>) -> Result<(), Arro
 }
 
 /// A leg of a component: coordinates with and without mass, by global number.
-struct Slot {
+struct LegSlot {
     mass: Vec<usize>,
     massless: Vec<usize>,
 }
 
 /// Everything known while planning.
-struct Planner {
+struct ArrowPlanner {
     legs: Vec<usize>,
     border: usize,
     start: Vec<usize>,
@@ -197,20 +197,20 @@ struct Planner {
     /// Neighbours in the graph of (K, M).
     near: Vec<Vec<usize>>,
     has_mass: Vec<bool>,
-    read: Vec<(Part, Vec<bool>)>,
-    read_m: Vec<(Part, Vec<bool>)>,
+    read: Vec<(ArrowPart, Vec<bool>)>,
+    read_m: Vec<(ArrowPart, Vec<bool>)>,
 }
 
-impl Planner {
+impl ArrowPlanner {
     fn new(legs: Vec<usize>, border: usize, samples: &[(&Arrow<f64>, &Arrow<f64>)]) -> Self {
         let start: Vec<usize> = (0..=legs.len()).map(|i| legs[..i].iter().sum()).collect();
         let n = start[legs.len()] + border;
         let parts = || {
             let leg = |(i, n): (usize, &usize)| {
-                [(Part::Own(i), vec![false; n * n]), (Part::Border(i), vec![false; n * border])]
+                [(ArrowPart::Own(i), vec![false; n * n]), (ArrowPart::Border(i), vec![false; n * border])]
             };
             let legs = legs.iter().enumerate().flat_map(leg);
-            legs.chain([(Part::Tip, vec![false; border * border])]).collect()
+            legs.chain([(ArrowPart::Tip, vec![false; border * border])]).collect()
         };
         let (read, read_m) = (parts(), parts());
         let mut out =
@@ -239,19 +239,19 @@ impl Planner {
     }
 
     /// Block and place of the entry (i, j); none between different legs.
-    fn source(&self, i: usize, j: usize) -> Option<(Part, usize)> {
+    fn source(&self, i: usize, j: usize) -> Option<(ArrowPart, usize)> {
         let (i, j) = (i.max(j), i.min(j));
         let (tip, b) = (self.start[self.legs.len()], self.border);
         if j >= tip {
-            return Some((Part::Tip, (i - tip) * b + j - tip));
+            return Some((ArrowPart::Tip, (i - tip) * b + j - tip));
         }
         // Legs without coordinates share their start with the next one: the last with that start holds the coordinate.
         let leg = self.leg(j);
         let row = j - self.start[leg];
         if i >= tip {
-            Some((Part::Border(leg), row * b + i - tip))
+            Some((ArrowPart::Border(leg), row * b + i - tip))
         } else if self.leg(i) == leg {
-            Some((Part::Own(leg), (i - self.start[leg]) * self.legs[leg] + row))
+            Some((ArrowPart::Own(leg), (i - self.start[leg]) * self.legs[leg] + row))
         } else {
             None
         }
@@ -296,11 +296,11 @@ impl Planner {
 
     /// Legs of a component and its border. Border coordinates without mass join the legs when they are condensed: then the
     /// whole component is one leg.
-    fn slots(&self, members: &[usize]) -> (Vec<Slot>, Vec<usize>) {
+    fn slots(&self, members: &[usize]) -> (Vec<LegSlot>, Vec<usize>) {
         let tip = self.start[self.legs.len()];
         let split = |of: Vec<usize>| {
             let (mass, massless) = of.into_iter().partition(|i| self.has_mass[*i]);
-            Slot { mass, massless }
+            LegSlot { mass, massless }
         };
         if members.iter().any(|i| *i >= tip && !self.has_mass[*i]) {
             return (vec![split(members.to_vec())], Vec::new());
@@ -361,7 +361,7 @@ impl Planner {
     }
 
     /// Neighbours among the coordinates with mass of a leg once those without are condensed, by place in the leg.
-    fn condensed_graph(&self, slot: &Slot) -> Vec<Vec<usize>> {
+    fn condensed_graph(&self, slot: &LegSlot) -> Vec<Vec<usize>> {
         let place = |g: usize| slot.mass.iter().position(|x| *x == g);
         let mut near: Vec<Vec<usize>> =
             slot.mass.iter().map(|i| self.near[*i].iter().filter_map(|j| place(*j)).collect()).collect();
@@ -402,7 +402,7 @@ impl Planner {
         }
     }
 
-    fn fetch_massless(&mut self, pack: usize, lane: usize, slot: &Slot, border: &[usize]) -> Massless {
+    fn fetch_massless(&mut self, pack: usize, lane: usize, slot: &LegSlot, border: &[usize]) -> Massless {
         let all: Vec<usize> = slot.massless.iter().chain(&slot.mass).chain(border).copied().collect();
         let mut fetch = Vec::new();
         for (i, gi) in slot.massless.iter().enumerate() {
@@ -429,13 +429,13 @@ impl Planner {
     }
 
     /// Runs of entries of the lower halves that nobody reads: zeros of the structure.
-    fn unread(&self, read: &[(Part, Vec<bool>)]) -> Vec<(Part, Vec<Range<usize>>)> {
-        let lower = |part: Part, at: usize| match part {
-            Part::Own(leg) => at % self.legs[leg] <= at / self.legs[leg],
-            Part::Border(_) => true,
-            Part::Tip => at % self.border <= at / self.border,
+    fn unread(&self, read: &[(ArrowPart, Vec<bool>)]) -> Vec<(ArrowPart, Vec<Range<usize>>)> {
+        let lower = |part: ArrowPart, at: usize| match part {
+            ArrowPart::Own(leg) => at % self.legs[leg] <= at / self.legs[leg],
+            ArrowPart::Border(_) => true,
+            ArrowPart::Tip => at % self.border <= at / self.border,
         };
-        let of = |(part, read): &(Part, Vec<bool>)| {
+        let of = |(part, read): &(ArrowPart, Vec<bool>)| {
             let mut runs: Vec<Range<usize>> = Vec::new();
             for at in (0..read.len()).filter(|i| !read[*i] && lower(*part, *i)) {
                 match runs.last_mut() {

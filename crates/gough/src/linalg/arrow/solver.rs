@@ -1,11 +1,11 @@
 //! All modes of a pencil, or the lowest few and the proof that none was missed.
 
-use super::block::{Block, SIZES, Scratch};
+use super::block::{RitzBlock, SIZES, Scratch};
 use super::condense::{self, Pencil};
 use super::factor::{self, Factor};
 use super::plan::{ArrowPlan, Component};
 use super::reduce::Reduction;
-use super::{Arrow, ArrowError, Dense, Mode, ModeKind, Quad};
+use super::{Arrow, ArrowError, ArrowMode, Dense, ModeKind, Quad};
 use crate::linalg::symmetric::Symmetric;
 
 /// Pivots of M below this fraction of their diagonal are not positive.
@@ -49,10 +49,10 @@ pub enum Start<'a> {
 }
 
 /// Memory of one component.
-struct Memory {
+struct ComponentMemory {
     pencil: Pencil,
     factor: Factor,
-    block: Block,
+    block: RitzBlock,
     /// (K - shift · M) / scale is factored: eigenvalues of blocks are μ = scale / (λ - shift).
     shift: f64,
     /// Largest |K_ii / M_ii|.
@@ -81,23 +81,23 @@ struct Found {
 
 /// Memory of the computation. It grows in the first call of each kind; later calls allocate nothing.
 pub struct ArrowSolver {
-    parts: Vec<Memory>,
+    parts: Vec<ComponentMemory>,
     reduction: Reduction,
     symmetric: Symmetric,
     scratch: Scratch,
     columns: Vec<Quad>,
     found: Vec<Found>,
-    modes: Vec<Mode>,
+    modes: Vec<ArrowMode>,
     vectors: Dense<f64>,
 }
 
 impl ArrowSolver {
     /// Memory for matrices of this plan.
     pub fn new(plan: &ArrowPlan) -> Self {
-        let memory = |c: &Component| Memory {
+        let memory = |c: &Component| ComponentMemory {
             pencil: Pencil::new(c),
             factor: Factor::new(c),
-            block: Block::default(),
+            block: RitzBlock::default(),
             shift: 0.0,
             largest: 0.0,
             full: false,
@@ -125,7 +125,13 @@ impl ArrowSolver {
     }
 
     /// All modes, ascending.
-    pub fn all(&mut self, plan: &ArrowPlan, k: &Arrow<f64>, m: &Arrow<f64>, want: Want) -> Result<&[Mode], ArrowError> {
+    pub fn all(
+        &mut self,
+        plan: &ArrowPlan,
+        k: &Arrow<f64>,
+        m: &Arrow<f64>,
+        want: Want,
+    ) -> Result<&[ArrowMode], ArrowError> {
         self.load(plan, k, m)?;
         for c in 0..plan.components.len() {
             self.solve_full(plan, c, want).map_err(|e| name_cause(plan, k, m, e))?;
@@ -144,7 +150,7 @@ impl ArrowSolver {
         m: &Arrow<f64>,
         count: usize,
         start: Start,
-    ) -> Result<&[Mode], ArrowError> {
+    ) -> Result<&[ArrowMode], ArrowError> {
         let count = count.min(plan.modes());
         let done = self.load(plan, k, m).and_then(|()| self.search(plan, count, start));
         if let Err(e) = done {
@@ -158,7 +164,7 @@ impl ArrowSolver {
     }
 
     /// Modes of the last call.
-    pub fn modes(&self) -> &[Mode] {
+    pub fn modes(&self) -> &[ArrowMode] {
         &self.modes
     }
 
@@ -170,7 +176,7 @@ impl ArrowSolver {
     /// Copy, condense, check the mass.
     fn load(&mut self, plan: &ArrowPlan, k: &Arrow<f64>, m: &Arrow<f64>) -> Result<(), ArrowError> {
         condense::check(plan, k, m)?;
-        let fits = |(p, c): (&Memory, &Component)| p.factor.d.len() == c.size() && p.pencil.k.len() == c.len;
+        let fits = |(p, c): (&ComponentMemory, &Component)| p.factor.d.len() == c.size() && p.pencil.k.len() == c.len;
         if self.parts.len() != plan.components.len() || !self.parts.iter().zip(&plan.components).all(fits) {
             return Err(ArrowError::Shape);
         }
@@ -240,7 +246,7 @@ impl ArrowSolver {
             } else {
                 ModeKind::Unstable
             };
-            self.modes.push(Mode { value: found.value, component: found.component, kind });
+            self.modes.push(ArrowMode { value: found.value, component: found.component, kind });
         }
     }
 
@@ -288,7 +294,7 @@ impl ArrowSolver {
                 self.grow_all(plan)?;
                 continue;
             };
-            let settled = self.parts.iter().all(Memory::settled);
+            let settled = self.parts.iter().all(ComponentMemory::settled);
             if settled && self.counted(plan, sigma)? {
                 return Ok(());
             }
@@ -415,7 +421,7 @@ impl ArrowSolver {
     }
 }
 
-impl Memory {
+impl ComponentMemory {
     /// Whether K lacks rank, pivot by pivot against its diagonal. The factors are those of K afterwards.
     fn lacks_stiffness(&mut self, c: &Component) -> bool {
         if let Some(known) = self.lacks {

@@ -1,6 +1,6 @@
 //! R: a point onto a point.
 
-use super::{ChainNumbers, ChainWalk, ClosedForm, Form, Limits, Recipe, Slot, View, planar};
+use super::{ChainNumbers, ChainWalk, ClosedForm, Form, FormLimits, Recipe, Slot, View, planar};
 use crate::scalar::Real;
 use crate::spatial::{Pose, Turn, Vec3};
 
@@ -40,4 +40,4 @@ impl<S: Real> ClosedForm<S> for Aim<S> {
     }
 }
 
-impl Limits for Aim<f64> {}
+impl FormLimits for Aim<f64> {}

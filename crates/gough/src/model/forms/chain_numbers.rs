@@ -1,14 +1,15 @@
 //! Constants of a chain, in the scalar of the model, for the forms that solve it.
 
 use super::Slot;
-use crate::model::chain::{Element, Motion, meeting, on_z};
+use crate::model::chain::{ChainJoint, ChainMotion, meeting, on_z};
 use crate::scalar::Real;
 use crate::spatial::{Pose, Rotation, Vec3};
 
 /// The centre in the frame of joint `centre`: where its axis meets that of the next one, else the origin.
-pub(in crate::model) fn centre_point<S: Real>(list: &[Element], between: &[Pose<S>], centre: usize) -> Vec3<S> {
-    let several =
-        centre + 1 < list.len() && list[centre].motion == Motion::Turn && list[centre + 1].motion == Motion::Turn;
+pub(in crate::model) fn centre_point<S: Real>(list: &[ChainJoint], between: &[Pose<S>], centre: usize) -> Vec3<S> {
+    let several = centre + 1 < list.len()
+        && list[centre].motion == ChainMotion::Turn
+        && list[centre + 1].motion == ChainMotion::Turn;
     if several { on_z(meeting(&between[centre + 1]).0) } else { Vec3::zeros() }
 }
 
@@ -17,7 +18,7 @@ pub(crate) struct ChainNumbers<'a, S: Real> {
     /// Before each joint, and after the last.
     pub(in crate::model) between: &'a [Pose<S>],
     /// How each joint moves, and where its result goes.
-    pub(in crate::model) slots: &'a [(Motion, Slot)],
+    pub(in crate::model) slots: &'a [(ChainMotion, Slot)],
     /// Hinge of the bar opposite to a parallel dyad, on the end node.
     pub(in crate::model) opposite: Vec3<S>,
     /// Index of the joint at whose centre the target is.

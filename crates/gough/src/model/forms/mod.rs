@@ -3,7 +3,7 @@
 //!
 //! A chain ends in joints that turn about a centre fixed on the end body. The forms before the centre bring it to its place,
 //! one after the other, each taking the next joints; those from the centre on follow from the rotation. A new form is a file
-//! that implements [`ClosedForm`] and [`Limits`], and a line of the list below; forms are tried in the order of the list.
+//! that implements [`ClosedForm`] and [`FormLimits`], and a line of the list below; forms are tried in the order of the list.
 
 mod chain_numbers;
 mod view;
@@ -12,7 +12,7 @@ mod walk;
 pub(crate) use chain_numbers::ChainNumbers;
 pub(super) use chain_numbers::centre_point;
 pub(crate) use view::View;
-pub(super) use view::{Bar, Recognised};
+pub(super) use view::{HingedBar, Recognised};
 pub use walk::{ChainWalk, JointPosition, Slot};
 
 use super::chain::Edge;
@@ -45,7 +45,7 @@ pub(crate) trait ClosedForm<S: Real>: Sized {
 }
 
 /// What a form on `f64` tells about its limits. A form without a square root has none.
-pub(crate) trait Limits {
+pub(crate) trait FormLimits {
     /// What its discriminant is small beside.
     fn scale(&self, _size: f64) -> f64 {
         0.0

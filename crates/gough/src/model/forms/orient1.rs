@@ -1,6 +1,6 @@
 //! R from a rotation.
 
-use super::{ChainNumbers, ChainWalk, ClosedForm, Limits, Recipe, Slot};
+use super::{ChainNumbers, ChainWalk, ClosedForm, FormLimits, Recipe, Slot};
 use crate::scalar::Real;
 use crate::spatial::{Rotation, Vec3};
 
@@ -36,4 +36,4 @@ impl<S: Real> ClosedForm<S> for Orient1<S> {
     }
 }
 
-impl Limits for Orient1<f64> {}
+impl FormLimits for Orient1<f64> {}

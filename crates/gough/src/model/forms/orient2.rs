@@ -1,6 +1,6 @@
 //! R R from a rotation.
 
-use super::{ChainNumbers, ChainWalk, ClosedForm, Limits, Recipe, Slot, planar};
+use super::{ChainNumbers, ChainWalk, ClosedForm, FormLimits, Recipe, Slot, planar};
 use crate::scalar::Real;
 use crate::spatial::{Rotation, Turn, Vec3};
 
@@ -49,4 +49,4 @@ impl<S: Real> ClosedForm<S> for Orient2<S> {
     }
 }
 
-impl Limits for Orient2<f64> {}
+impl FormLimits for Orient2<f64> {}

@@ -1,6 +1,6 @@
 //! R R R from a rotation: a wrist.
 
-use super::{ChainNumbers, ChainWalk, ClosedForm, Limits, Recipe, Slot};
+use super::{ChainNumbers, ChainWalk, ClosedForm, FormLimits, Recipe, Slot};
 use crate::model::plan::Root;
 use crate::scalar::Real;
 use crate::spatial::{Rotation, Vec3};
@@ -72,7 +72,7 @@ impl<S: Real> ClosedForm<S> for Orient3<S> {
     }
 }
 
-impl Limits for Orient3<f64> {
+impl FormLimits for Orient3<f64> {
     fn scale(&self, _: f64) -> f64 {
         1.0
     }

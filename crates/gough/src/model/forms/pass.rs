@@ -1,7 +1,7 @@
 //! A joint whose coordinate is known.
 
-use super::{ChainNumbers, ChainWalk, ClosedForm, Limits, Recipe, Slot};
-use crate::model::chain::Motion;
+use super::{ChainNumbers, ChainWalk, ClosedForm, FormLimits, Recipe, Slot};
+use crate::model::chain::ChainMotion;
 use crate::scalar::Real;
 use crate::spatial::Pose;
 
@@ -10,7 +10,7 @@ use crate::spatial::Pose;
 pub struct Pass<S: Real> {
     /// Leads to the joint.
     C: Pose<S>,
-    motion: Motion,
+    motion: ChainMotion,
     joint: Slot,
 }
 
@@ -35,4 +35,4 @@ impl<S: Real> ClosedForm<S> for Pass<S> {
     }
 }
 
-impl Limits for Pass<f64> {}
+impl FormLimits for Pass<f64> {}

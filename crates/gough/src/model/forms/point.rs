@@ -1,8 +1,8 @@
 //! R R with crossing axes: a vector onto a vector.
 
 use super::chain_numbers::Cross;
-use super::{ChainNumbers, ChainWalk, ClosedForm, Form, Limits, Recipe, Slot, View};
-use crate::model::chain::{Motion, meeting, on_z};
+use super::{ChainNumbers, ChainWalk, ClosedForm, Form, FormLimits, Recipe, Slot, View};
+use crate::model::chain::{ChainMotion, meeting, on_z};
 use crate::model::plan::Root;
 use crate::scalar::Real;
 use crate::spatial::{Pose, Vec3, vec3};
@@ -57,7 +57,7 @@ impl<S: Real> ClosedForm<S> for Point<S> {
     }
 
     fn recognise(view: &View<'_>, at: usize) -> Option<Recipe> {
-        if view.motions(at) != [Motion::Turn; 2] || !view.axes_cross(at) {
+        if view.motions(at) != [ChainMotion::Turn; 2] || !view.axes_cross(at) {
             return None;
         }
         let (_, z2) = meeting(view.between(at + 1));
@@ -81,7 +81,7 @@ impl<S: Real> ClosedForm<S> for Point<S> {
     }
 }
 
-impl Limits for Point<f64> {
+impl FormLimits for Point<f64> {
     fn scale(&self, _: f64) -> f64 {
         self.d.norm_squared()
     }

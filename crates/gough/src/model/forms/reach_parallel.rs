@@ -1,8 +1,8 @@
 //! R R of a dyad that completes a parallelogram: solved by it, without a square root.
 
 use super::reach_rr::are_two_links;
-use super::view::Bar;
-use super::{ChainNumbers, ChainWalk, ClosedForm, Form, Limits, Recipe, Slot, View, planar};
+use super::view::HingedBar;
+use super::{ChainNumbers, ChainWalk, ClosedForm, Form, FormLimits, Recipe, Slot, View, planar};
 use crate::model::plan::Root;
 use crate::scalar::Real;
 use crate::spatial::{Pose, Turn, Vec3};
@@ -41,7 +41,7 @@ impl<S: Real> ReachParallel<S> {
 
 /// Whether a bar is opposite to the second link: its first hinge on the axis of the first joint, as long as the second link,
 /// and as far from the centre on the end body as the first link is long.
-fn is_opposite(view: &View<'_>, bar: &Bar) -> bool {
+fn is_opposite(view: &View<'_>, bar: &HingedBar) -> bool {
     let (C0, C1) = (view.between(0), view.between(1));
     let (l1, l2) = (C1.p.xy().norm(), view.between(2).p.xy().norm());
     let last = view.constants.between.len() - 1;
@@ -103,4 +103,4 @@ impl<S: Real> ClosedForm<S> for ReachParallel<S> {
     }
 }
 
-impl Limits for ReachParallel<f64> {}
+impl FormLimits for ReachParallel<f64> {}

@@ -1,6 +1,6 @@
 //! P P in the plane.
 
-use super::{ChainNumbers, ChainWalk, ClosedForm, Form, Limits, Recipe, Slot, View, planar};
+use super::{ChainNumbers, ChainWalk, ClosedForm, Form, FormLimits, Recipe, Slot, View, planar};
 use crate::scalar::Real;
 use crate::spatial::{Pose, Vec3};
 
@@ -60,4 +60,4 @@ impl<S: Real> ClosedForm<S> for ReachPP<S> {
     }
 }
 
-impl Limits for ReachPP<f64> {}
+impl FormLimits for ReachPP<f64> {}

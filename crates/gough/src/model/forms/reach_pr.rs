@@ -1,6 +1,6 @@
 //! P R in the plane: a slider with a link.
 
-use super::{ChainNumbers, ChainWalk, ClosedForm, Form, Held, Limits, Locked, Recipe, Slot, View, planar};
+use super::{ChainNumbers, ChainWalk, ClosedForm, Form, Held, FormLimits, Locked, Recipe, Slot, View, planar};
 use crate::model::chain::on_z;
 use crate::model::plan::Root;
 use crate::scalar::Real;
@@ -65,7 +65,7 @@ impl<S: Real> ClosedForm<S> for ReachPR<S> {
     }
 }
 
-impl Limits for ReachPR<f64> {
+impl FormLimits for ReachPR<f64> {
     fn scale(&self, _: f64) -> f64 {
         self.l2_sq
     }

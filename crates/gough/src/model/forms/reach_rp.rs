@@ -1,6 +1,6 @@
 //! R P in the plane: a strut that turns and extends, (7.20)-(7.21).
 
-use super::{ChainNumbers, ChainWalk, ClosedForm, Form, Held, Limits, Locked, Recipe, Slot, View, planar};
+use super::{ChainNumbers, ChainWalk, ClosedForm, Form, Held, FormLimits, Locked, Recipe, Slot, View, planar};
 use crate::model::plan::Root;
 use crate::scalar::Real;
 use crate::spatial::{Pose, Turn, Vec3};
@@ -78,7 +78,7 @@ impl<S: Real> ClosedForm<S> for ReachRP<S> {
     }
 }
 
-impl Limits for ReachRP<f64> {
+impl FormLimits for ReachRP<f64> {
     fn scale(&self, size: f64) -> f64 {
         self.offset_sq.max(1e-9 * size * size)
     }

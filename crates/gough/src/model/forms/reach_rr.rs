@@ -1,6 +1,6 @@
 //! R R with parallel axes: a planar two-link chain, (7.15)-(7.16).
 
-use super::{ChainNumbers, ChainWalk, ClosedForm, Form, Held, Limits, Locked, Recipe, Slot, View, outside, planar};
+use super::{ChainNumbers, ChainWalk, ClosedForm, Form, Held, FormLimits, Locked, Recipe, Slot, View, outside, planar};
 use crate::model::plan::Root;
 use crate::scalar::Real;
 use crate::spatial::{Pose, Turn, Vec3};
@@ -68,7 +68,7 @@ impl<S: Real> ClosedForm<S> for ReachRR<S> {
     }
 }
 
-impl Limits for ReachRR<f64> {
+impl FormLimits for ReachRR<f64> {
     fn scale(&self, _: f64) -> f64 {
         self.l1_sq * (self.l1_sq.sqrt() + self.l2_sq.sqrt()).powi(2)
     }

@@ -1,7 +1,7 @@
 //! P before a rod: the slider that brings the first ball to the rod's length from the second, a sphere and a line, (7.28).
 
-use super::{ChainNumbers, ChainWalk, ClosedForm, Form, Held, Limits, Locked, Recipe, Slot, View};
-use crate::model::chain::Motion;
+use super::{ChainNumbers, ChainWalk, ClosedForm, Form, Held, FormLimits, Locked, Recipe, Slot, View};
+use crate::model::chain::ChainMotion;
 use crate::model::plan::Root;
 use crate::scalar::Real;
 use crate::spatial::{Pose, Vec3};
@@ -32,7 +32,7 @@ impl<S: Real> ClosedForm<S> for RodP<S> {
     }
 
     fn recognise(view: &View<'_>, at: usize) -> Option<Recipe> {
-        let drives = view.motions(at) == [Motion::Slide, Motion::Turn, Motion::Turn];
+        let drives = view.motions(at) == [ChainMotion::Slide, ChainMotion::Turn, ChainMotion::Turn];
         (drives && view.axes_cross(at + 1)).then(|| Recipe::of(Form::RodP, at))
     }
 
@@ -51,7 +51,7 @@ impl<S: Real> ClosedForm<S> for RodP<S> {
     }
 }
 
-impl Limits for RodP<f64> {
+impl FormLimits for RodP<f64> {
     fn scale(&self, _: f64) -> f64 {
         self.rod_sq
     }

@@ -1,7 +1,7 @@
 //! R before a rod: the crank that brings the first ball to the rod's length from the second, a sphere and a circle.
 
-use super::{ChainNumbers, ChainWalk, ClosedForm, Form, Held, Limits, Locked, Recipe, Slot, View, planar};
-use crate::model::chain::{Motion, meeting, on_z};
+use super::{ChainNumbers, ChainWalk, ClosedForm, Form, Held, FormLimits, Locked, Recipe, Slot, View, planar};
+use crate::model::chain::{ChainMotion, meeting, on_z};
 use crate::model::plan::Root;
 use crate::scalar::Real;
 use crate::spatial::{Pose, Vec3};
@@ -46,7 +46,7 @@ impl<S: Real> ClosedForm<S> for RodR<S> {
     }
 
     fn recognise(view: &View<'_>, at: usize) -> Option<Recipe> {
-        if view.motions(at) != [Motion::Turn; 3] || !view.axes_cross(at + 1) {
+        if view.motions(at) != [ChainMotion::Turn; 3] || !view.axes_cross(at + 1) {
             return None;
         }
         let c = *view.between(at + 1) * on_z(meeting(view.between(at + 2)).0);
@@ -69,7 +69,7 @@ impl<S: Real> ClosedForm<S> for RodR<S> {
     }
 }
 
-impl Limits for RodR<f64> {
+impl FormLimits for RodR<f64> {
     fn scale(&self, _: f64) -> f64 {
         self.l1_sq * (self.l1_sq.sqrt() + self.rod()).powi(2)
     }

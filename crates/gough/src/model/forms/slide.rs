@@ -1,6 +1,6 @@
 //! P: the height of the target along the axis.
 
-use super::{ChainNumbers, ChainWalk, ClosedForm, Form, Held, Limits, Locked, Recipe, Slot, View};
+use super::{ChainNumbers, ChainWalk, ClosedForm, Form, Held, FormLimits, Locked, Recipe, Slot, View};
 use crate::scalar::Real;
 use crate::spatial::{Pose, Vec3};
 
@@ -42,7 +42,7 @@ impl<S: Real> ClosedForm<S> for Slide<S> {
     }
 }
 
-impl Limits for Slide<f64> {
+impl FormLimits for Slide<f64> {
     fn locked(&self, held: &Held<'_>, point: Vec3<f64>) -> Option<Locked> {
         let normal = self.C.R.z();
         let offset = normal.dot(&self.C.p) + held.slide(&self.joint)? + self.k;

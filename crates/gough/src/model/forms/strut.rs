@@ -2,8 +2,8 @@
 
 use super::chain_numbers::Cross;
 use super::point::point;
-use super::{ChainNumbers, ChainWalk, ClosedForm, Form, Held, Limits, Locked, Recipe, Slot, View};
-use crate::model::chain::{Motion, meeting, on_z};
+use super::{ChainNumbers, ChainWalk, ClosedForm, Form, Held, FormLimits, Locked, Recipe, Slot, View};
+use crate::model::chain::{ChainMotion, meeting, on_z};
 use crate::model::plan::Root;
 use crate::scalar::Real;
 use crate::spatial::{Pose, Vec3, vec3};
@@ -59,7 +59,7 @@ impl<S: Real> ClosedForm<S> for Strut<S> {
     }
 
     fn recognise(view: &View<'_>, at: usize) -> Option<Recipe> {
-        if view.motions(at) != [Motion::Turn, Motion::Turn, Motion::Slide] || !view.axes_cross(at) {
+        if view.motions(at) != [ChainMotion::Turn, ChainMotion::Turn, ChainMotion::Slide] || !view.axes_cross(at) {
             return None;
         }
         let C2 = view.between(at + 2);
@@ -107,7 +107,7 @@ impl<S: Real> ClosedForm<S> for Strut<S> {
     }
 }
 
-impl Limits for Strut<f64> {
+impl FormLimits for Strut<f64> {
     fn scale(&self, size: f64) -> f64 {
         size * size
     }

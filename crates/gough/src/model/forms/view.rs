@@ -5,7 +5,7 @@
 //! from the rotation.
 
 use super::{FORMS, Form, Recipe};
-use crate::model::chain::{Constants, Edge, Element, Motion, meeting, on_z};
+use crate::model::chain::{ChainJoint, ChainMotion, Constants, Edge, meeting, on_z};
 use crate::model::ids::CoordId;
 use crate::model::topology::Node;
 use crate::spatial::orientation::wrap;
@@ -22,7 +22,7 @@ pub(in crate::model) struct Recognised {
 }
 
 /// A known bar that a hinge joins to the start and another to the end of a chain: frames of the hinges on what they join.
-pub(in crate::model) struct Bar {
+pub(in crate::model) struct HingedBar {
     /// The hinge on the end.
     pub(in crate::model) hinge: Edge,
     /// The first hinge on the start, and on the bar.
@@ -33,7 +33,7 @@ pub(in crate::model) struct Bar {
 
 /// What is known of a chain on `f64`.
 pub(crate) struct View<'a> {
-    pub(in crate::model) list: &'a [Element],
+    pub(in crate::model) list: &'a [ChainJoint],
     pub(in crate::model) constants: &'a Constants<f64>,
     /// Ranges of the coordinates, to choose branches.
     pub(in crate::model) range: &'a dyn Fn(CoordId) -> Option<[f64; 2]>,
@@ -42,13 +42,13 @@ pub(crate) struct View<'a> {
     /// Coordinates known before the chain is solved.
     pub(in crate::model) known: &'a dyn Fn(CoordId) -> bool,
     /// Bars beside the chain.
-    pub(in crate::model) bars: &'a [Bar],
+    pub(in crate::model) bars: &'a [HingedBar],
     /// The first joint of the centre.
     pub(in crate::model) centre: usize,
 }
 
 /// Axis of a joint in the start frame, all joints at zero.
-struct Axis {
+struct JointAxis {
     p: Vec3<f64>,
     z: Vec3<f64>,
 }
@@ -85,9 +85,9 @@ impl View<'_> {
         &self.constants.between[k]
     }
 
-    fn axis(&self, k: usize) -> Axis {
+    fn axis(&self, k: usize) -> JointAxis {
         let X = (0..=k).fold(Pose::identity(), |X, i| X * *self.between(i));
-        Axis { p: X.p, z: X.R.z() }
+        JointAxis { p: X.p, z: X.R.z() }
     }
 
     /// A length to compare with.
@@ -101,7 +101,7 @@ impl View<'_> {
     }
 
     /// How the joints from `at` on move, before the centre.
-    pub(super) fn motions(&self, at: usize) -> Vec<Motion> {
+    pub(super) fn motions(&self, at: usize) -> Vec<ChainMotion> {
         self.list[at..self.centre].iter().map(|e| e.motion).collect()
     }
 
@@ -109,11 +109,11 @@ impl View<'_> {
     fn turns_about_a_point(&self) -> bool {
         match &self.list[self.centre..] {
             [] => true,
-            [only] => only.motion != Motion::Slide,
+            [only] => only.motion != ChainMotion::Slide,
             group => {
                 let (first, second) = (self.axis(self.centre), self.axis(self.centre + 1));
                 let crosses = first.z.cross(&second.z).norm() > NEAR;
-                group.iter().all(|e| e.motion == Motion::Turn) && crosses && {
+                group.iter().all(|e| e.motion == ChainMotion::Turn) && crosses && {
                     let point = first.p + first.z * meeting(self.between(self.centre + 1)).0;
                     (self.centre..self.list.len()).all(|k| distance(&self.axis(k), point) <= NEAR * self.size())
                 }
@@ -125,13 +125,13 @@ impl View<'_> {
     fn repeats(&self) -> bool {
         let before = &self.list[..self.centre];
         let coords: Vec<CoordId> = before.iter().filter_map(|e| e.coord.map(|c| c.0)).collect();
-        before.iter().any(|e| e.motion == Motion::Ball)
+        before.iter().any(|e| e.motion == ChainMotion::Ball)
             || coords.iter().enumerate().any(|(i, c)| coords[..i].contains(c) || (self.known)(*c))
     }
 
     /// Centre seen from behind joint `k - 1`, later joints at zero.
     pub(super) fn centre_from(&self, k: usize) -> Vec3<f64> {
-        let several = self.centre + 1 < self.list.len() && self.list[self.centre].motion == Motion::Turn;
+        let several = self.centre + 1 < self.list.len() && self.list[self.centre].motion == ChainMotion::Turn;
         let at = if several { on_z(meeting(self.between(self.centre + 1)).0) } else { Vec3::zeros() };
         (k..=self.centre).rev().fold(at, |p, i| *self.between(i) * p)
     }
@@ -140,13 +140,13 @@ impl View<'_> {
     /// along it: R, P, L.
     pub(super) fn letters(&self, at: usize) -> Option<String> {
         let joints = at..self.centre;
-        let normal = joints.clone().find(|k| self.list[*k].motion == Motion::Turn).map(|k| self.axis(k).z);
+        let normal = joints.clone().find(|k| self.list[*k].motion == ChainMotion::Turn).map(|k| self.axis(k).z);
         let letter = |k: usize| {
             let along = normal.map_or(0.0, |n| n.dot(&self.axis(k).z).abs());
             match self.list[k].motion {
-                Motion::Turn if along > 1.0 - NEAR => Some('R'),
-                Motion::Slide if along < NEAR => Some('P'),
-                Motion::Slide if along > 1.0 - NEAR => Some('L'),
+                ChainMotion::Turn if along > 1.0 - NEAR => Some('R'),
+                ChainMotion::Slide if along < NEAR => Some('P'),
+                ChainMotion::Slide if along > 1.0 - NEAR => Some('L'),
                 _ => None,
             }
         };
@@ -228,7 +228,7 @@ impl View<'_> {
         let mut recipes = Vec::new();
         let mut solved: Vec<CoordId> = self.list[..self.centre].iter().filter_map(|e| e.coord.map(|c| c.0)).collect();
         let known =
-            |e: &Element, solved: &[CoordId]| e.coord.is_some_and(|(c, _)| solved.contains(&c) || (self.known)(c));
+            |e: &ChainJoint, solved: &[CoordId]| e.coord.is_some_and(|(c, _)| solved.contains(&c) || (self.known)(c));
         // Bodies on the way behind the centre turn with joints that are cut: they must be solved too.
         let inner = self.constants.nodes.iter().rev().skip(1).filter(|(n, ..)| matches!(n, Node::Body(_)));
         let last_inner = inner.map(|(_, joints, _)| *joints).max().unwrap_or(0);
@@ -243,7 +243,7 @@ impl View<'_> {
                 i += 1;
                 continue;
             }
-            let run = self.list[i..].iter().take_while(|e| e.motion == Motion::Turn && !known(e, &solved)).count();
+            let run = self.list[i..].iter().take_while(|e| e.motion == ChainMotion::Turn && !known(e, &solved)).count();
             if i + run != self.list.len() {
                 return None; // a ball behind it, or a known joint in the middle
             }
@@ -265,6 +265,6 @@ impl View<'_> {
     }
 }
 
-fn distance(axis: &Axis, point: Vec3<f64>) -> f64 {
+fn distance(axis: &JointAxis, point: Vec3<f64>) -> f64 {
     axis.z.cross(&(point - axis.p)).norm()
 }

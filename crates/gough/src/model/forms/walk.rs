@@ -3,7 +3,7 @@
 //! The target, a point that the last joints of the chain turn about, is carried through the joints: `t` is where it stands as
 //! seen from the joint that is solved next, and `R` the rotation of the end body seen from there.
 
-use crate::model::chain::Motion;
+use crate::model::chain::ChainMotion;
 use crate::scalar::Real;
 use crate::spatial::{Pose, Rotation, Turn, Vec3, vec3};
 
@@ -128,12 +128,12 @@ impl<S: Real> ChainWalk<'_, S> {
 
     /// Step over a joint whose coordinate is known.
     #[inline(always)]
-    pub(super) fn known(&mut self, motion: Motion, slot: Slot) {
+    pub(super) fn known(&mut self, motion: ChainMotion, slot: Slot) {
         let at = slot.coord.map_or_else(JointPosition::zero, |c| self.joints[c]);
         match motion {
-            Motion::Turn => self.turned(slot, if slot.sign > 0.0 { at.turn } else { at.turn.inverse() }),
-            Motion::Slide => self.slid(slot, at.value * S::lit(slot.sign)),
-            Motion::Ball => self.joint += 1,
+            ChainMotion::Turn => self.turned(slot, if slot.sign > 0.0 { at.turn } else { at.turn.inverse() }),
+            ChainMotion::Slide => self.slid(slot, at.value * S::lit(slot.sign)),
+            ChainMotion::Ball => self.joint += 1,
         }
     }
 

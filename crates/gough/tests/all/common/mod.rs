@@ -2,7 +2,7 @@
 #![allow(dead_code, non_snake_case)]
 
 use gough::Robot;
-use gough::description::{Coordinate, Options};
+use gough::description::{Coordinate, ReadOptions};
 use gough::kinematics::newton::{self, Unknowns};
 use gough::kinematics::platform::{home_pose, pose_with};
 use gough::kinematics::{Positions, Posture, WorkingMode, inverse};
@@ -28,7 +28,7 @@ pub fn text(name: &str) -> String {
 }
 
 pub fn compile(name: &str, text: &str) -> Robot {
-    Robot::from_toml(name, text, &Options::default(), None).unwrap_or_else(|e| panic!("{e}"))
+    Robot::from_toml(name, text, &ReadOptions::default(), None).unwrap_or_else(|e| panic!("{e}"))
 }
 
 pub fn all_robots() -> Vec<Robot> {

@@ -2,7 +2,7 @@
 //! equations between two bodies.
 
 use super::{At, Body, M3, NOTHING, Plain, Rate, Solved, Stand, Sum, V3, hat};
-use gough::description::{Body as Row, ClosureJoint, Description, Flexible, Joint, Modal, Name, Placement, Side};
+use gough::description::{ClosureJoint, DescribedBody, Description, Flexible, Joint, Modal, Name, Placement, Side};
 use gough::spatial::Inertia;
 use std::collections::HashMap;
 
@@ -125,7 +125,7 @@ impl Assembly<'_> {
     }
 
     /// Joints of a row one after the other, each with a body behind it.
-    fn add_body(&mut self, row: &Row, joints: &HashMap<String, f64>) {
+    fn add_body(&mut self, row: &DescribedBody, joints: &HashMap<String, f64>) {
         let (mut parent, mut at) = self.nodes[&row.on.text];
         at = at
             .shifted(self.named_point(&row.on, row.at_point.as_ref()))
@@ -157,7 +157,7 @@ impl Assembly<'_> {
     }
 
     /// The joints of a row: name, whether it slides, axis in the body frame, and what stands before it.
-    fn steps(&self, row: &Row) -> Vec<(Option<String>, bool, V3, V3)> {
+    fn steps(&self, row: &DescribedBody) -> Vec<(Option<String>, bool, V3, V3)> {
         let a = row.placement.axis::<f64>(&self.values).0.column(2).into_owned();
         let name = |i: usize| Some(joint_names(row)[i].clone());
         let o = V3::zeros();
@@ -181,7 +181,7 @@ impl Assembly<'_> {
         }
     }
 
-    fn mass_of(&self, row: &Row, part: usize, last: usize) -> Inertia<f64> {
+    fn mass_of(&self, row: &DescribedBody, part: usize, last: usize) -> Inertia<f64> {
         if let (Joint::Parallelogram(bar), 0) = (&row.joint, part) {
             return bar.mass.inertia(&self.values);
         }
@@ -211,7 +211,8 @@ impl Assembly<'_> {
 
     fn named_point(&self, body: &Name, point: Option<&Name>) -> V3 {
         let Some(point) = point else { return V3::zeros() };
-        let flexible = |row: &'_ Row| if let Some(Flexible::Modal(m)) = &row.flexible { Some(m.clone()) } else { None };
+        let flexible =
+            |row: &'_ DescribedBody| if let Some(Flexible::Modal(m)) = &row.flexible { Some(m.clone()) } else { None };
         let modal = if body.text == "platform" {
             self.d.platform.modal.clone()
         } else {
@@ -278,7 +279,7 @@ impl Assembly<'_> {
 }
 
 /// Names of the joints of a row; the second of a screw or parallelogram follows the first and has none of its own.
-fn joint_names(row: &Row) -> Vec<String> {
+fn joint_names(row: &DescribedBody) -> Vec<String> {
     let name = &row.name.text;
     let numbered = |n: usize| (1..=n).map(|i| format!("{name}.{i}")).collect();
     match &row.joint {
@@ -305,7 +306,7 @@ fn with_nodes(own: Inertia<f64>, modal: Option<&Modal>) -> Inertia<f64> {
 }
 
 /// Rotor inertia of the joints of a row that have a coordinate.
-fn rotors(row: &Row, stand: &Stand) -> Vec<(f64, String)> {
+fn rotors(row: &DescribedBody, stand: &Stand) -> Vec<(f64, String)> {
     let Some(inertia) = row.drive.as_ref().and_then(|d| d.rotor_inertia.as_ref()) else { return Vec::new() };
     let own = joint_names(row).into_iter().filter(|n| stand.joints.contains_key(n));
     own.map(|n| (inertia.value, n)).collect()
