@@ -3,7 +3,7 @@
 #![allow(non_snake_case)]
 
 use gough::Robot;
-use gough::codegen::{Generated, Language, ModelKind, Options, generate};
+use gough::codegen::{CodeOptions, Generated, Language, ModelKind, generate};
 use gough::dynamics::Dynamics;
 use gough::dynamics::drives::{Drives, Freedoms};
 use gough::dynamics::points::{AtPoints, PlatformMotion};
@@ -55,7 +55,7 @@ fn main() -> ExitCode {
 fn measured(name: &str, model: ModelKind) -> Result<String, String> {
     let robot = gough::robots::load(name).ok_or("not shipped")?.map_err(|e| e.to_string())?;
     let states = states(&robot, STATES);
-    let code = generate(&robot, &Options::new(model, Language::C)).map_err(|e| e.to_string())?;
+    let code = generate(&robot, &CodeOptions::new(model, Language::C)).map_err(|e| e.to_string())?;
     let mut text = String::new();
     for (way, mut library) in Library::all(&robot, model)? {
         let mut generated = Program::start(&code, states.len())?;
@@ -148,7 +148,7 @@ impl<'a> Library<'a> {
     /// The ways there are.
     fn all(robot: &'a Robot, model: ModelKind) -> Result<Vec<(&'static str, Self)>, String> {
         if model == ModelKind::MassStiffness {
-            let actuators = Options::new(model, Language::C).actuators;
+            let actuators = CodeOptions::new(model, Language::C).actuators;
             let memory = Vibration::new(robot.model(), robot.home(), actuators).map_err(|e| e.to_string())?;
             return Ok(vec![("f64", Self::Flexible(robot, Box::new(memory)))]);
         }

@@ -1,7 +1,7 @@
 //! `cargo xtask book`: the generated tables, then the book itself.
 
 use crate::run::{cargo, program, root};
-use gough::codegen::{CodegenError, Coordinates, Language, ModelKind, Options, generate};
+use gough::codegen::{CodeOptions, CodegenError, ElasticCoordinates, Language, ModelKind, generate};
 use std::fmt::Write as _;
 
 const MDBOOK: &str = "0.5.4";
@@ -37,9 +37,11 @@ fn operation_counts() -> Result<String, String> {
     for name in gough::robots::names() {
         let robot = gough::robots::load(name).ok_or("shipped")?.map_err(|e| e.to_string())?;
         let _ = write!(page, "| {name} |");
-        let options = ModelKind::COUNTED.map(|model| Options::new(model, Language::C));
-        let relative =
-            Options { coordinates: Coordinates::Relative, ..Options::new(ModelKind::MassStiffness, Language::C) };
+        let options = ModelKind::COUNTED.map(|model| CodeOptions::new(model, Language::C));
+        let relative = CodeOptions {
+            coordinates: ElasticCoordinates::Relative,
+            ..CodeOptions::new(ModelKind::MassStiffness, Language::C)
+        };
         for options in options.into_iter().chain([relative]) {
             let c = match generate(&robot, &options) {
                 Ok(code) => code.count,

@@ -78,7 +78,7 @@ pub mod view;
 
 #[doc(inline)]
 #[doc(inline)]
-pub use codegen::{Generated, Language, ModelKind, Options as CodeOptions};
+pub use codegen::{CodeOptions, Generated, Language, ModelKind};
 pub use compile::Mobility;
 #[doc(inline)]
 pub use dynamics::{Share, Sign};

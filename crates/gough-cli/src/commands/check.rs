@@ -11,7 +11,7 @@ use gough::Robot;
 use gough::analysis::mobility::{self, Counts, LegCount, Motions};
 use gough::analysis::singularity::{Kind, Singularity, singularities};
 use gough::elastodynamics::DriveElasticity;
-use gough::elastodynamics::motion::{Flexible, is_flexible};
+use gough::elastodynamics::motion::{FlexibleRobot, is_flexible};
 use gough::model::{BlockMethod, CoordKind, JointKind, LegId, Node, Topology};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
@@ -151,7 +151,7 @@ fn elastic_coordinates(robot: &Robot) -> Vec<String> {
     if !is_flexible(robot.model()) {
         return Vec::new();
     }
-    let found = Flexible::new(robot.model(), robot.home());
+    let found = FlexibleRobot::new(robot.model(), robot.home());
     found.map_or_else(|_| Vec::new(), |flexible| crate::commands::flexible::elastic_names(robot, &flexible))
 }
 

@@ -9,7 +9,7 @@ use crate::states::left_out_text;
 use clap::Args;
 use gough::Robot;
 use gough::codegen::{
-    Coordinates, Count, Generated, Language, ModelKind, Options, Solve, Symbolic, generate, published,
+    CodeOptions, Count, ElasticCoordinates, Generated, Language, ModelKind, Solve, Symbolic, generate, published,
 };
 use gough::description::{Concern, LeftOut};
 use gough::dynamics::regressor::StandardSet;
@@ -92,9 +92,10 @@ fn answer_for(robot: &Robot, arguments: &Arguments, output: &Output) -> Result<(
     output.give_with(files, || document(robot, arguments, &options, &code), || text(robot, arguments, &options, &code))
 }
 
-const COORDINATES: [(&str, Coordinates); 2] = [("nodal", Coordinates::Nodal), ("relative", Coordinates::Relative)];
+const COORDINATES: [(&str, ElasticCoordinates); 2] =
+    [("nodal", ElasticCoordinates::Nodal), ("relative", ElasticCoordinates::Relative)];
 
-fn coordinates_name(c: Coordinates) -> &'static str {
+fn coordinates_name(c: ElasticCoordinates) -> &'static str {
     COORDINATES.iter().find(|k| k.1 == c).map_or("", |k| k.0)
 }
 
@@ -105,9 +106,9 @@ fn named<T: Copy>(option: &str, name: &str, known: &[(&str, T)]) -> Result<T, Fa
     found.ok_or_else(|| Failure::Usage(format!("{option}: no `{name}`; {}", hint(name, &names))))
 }
 
-fn options(robot: &Robot, arguments: &Arguments) -> Result<Options, Failure> {
+fn options(robot: &Robot, arguments: &Arguments) -> Result<CodeOptions, Failure> {
     let list = |text: &str| -> Vec<String> { text.split(',').map(|w| w.trim().to_owned()).collect() };
-    Ok(Options {
+    Ok(CodeOptions {
         model: named("--model", &arguments.model, &ModelKind::ALL.map(|m| (m.name(), m)))?,
         language: named("--lang", &arguments.lang, &Language::ALL.map(|l| (l.name(), l)))?,
         mode: Some(one_mode(robot, arguments.mode.as_deref())?),
@@ -151,7 +152,7 @@ fn written(folder: &Path, code: &Generated, robot: &Path) -> Result<Files, Failu
 }
 
 /// What the model leaves out of the robot file; geometry and matrices leave out nothing.
-fn left_out(robot: &Robot, options: &Options) -> Vec<LeftOut> {
+fn left_out(robot: &Robot, options: &CodeOptions) -> Vec<LeftOut> {
     let moves = matches!(options.model, ModelKind::Idm | ModelKind::Ddm | ModelKind::Regressor);
     if moves { robot.model().description().left_out(Concern::RigidMotion) } else { Vec::new() }
 }
@@ -176,7 +177,7 @@ fn paths(arguments: &Arguments, code: &Generated) -> Vec<String> {
     arguments.output.as_ref().map(place).unwrap_or_default()
 }
 
-fn document(robot: &Robot, arguments: &Arguments, options: &Options, code: &Generated) -> Value {
+fn document(robot: &Robot, arguments: &Arguments, options: &CodeOptions, code: &Generated) -> Value {
     let group = |g: &gough::codegen::Group| json!({ "name": g.name, "about": g.about, "entries": g.entries });
     let mut document = json!({
         "robot": robot.model().topology().name,
@@ -211,7 +212,7 @@ fn readable(count: usize) -> String {
     if count < 1_000_000_000 { count.to_string() } else { format!("{:.1e}", count as f64) }
 }
 
-fn text(robot: &Robot, arguments: &Arguments, options: &Options, code: &Generated) -> String {
+fn text(robot: &Robot, arguments: &Arguments, options: &CodeOptions, code: &Generated) -> String {
     let mut out = format!("{} of {}, working mode {}\n", code.function, robot.model().topology().name, code.mode);
     if arguments.count {
         let _ = writeln!(out, "\n{:<32}{:>17}{:>17}{:>12}{:>12}", "", "additions", "multiplications", "sqrt", "trig");

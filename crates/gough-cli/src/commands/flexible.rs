@@ -9,7 +9,7 @@ use crate::table::Form;
 use gough::Robot;
 use gough::dynamics::Sign;
 use gough::elastodynamics::ElasticError;
-use gough::elastodynamics::motion::{CaseMotion, Flexible, FlexibleAnswer, FlexibleCase};
+use gough::elastodynamics::motion::{CaseMotion, FlexibleAnswer, FlexibleCase, FlexibleRobot};
 use gough::kinematics::{Posture, SolveError, WorkingMode, inverse};
 use gough::model::Node;
 use gough::spatial::{Inertia, Wrench};
@@ -27,8 +27,8 @@ pub struct Asked {
 }
 
 /// A closed robot with its loads.
-pub fn ready<'m>(robot: &'m Robot, near: &Posture, asked: &Asked) -> Result<Flexible<'m>, ElasticError> {
-    let mut flexible = Flexible::new(robot.model(), near)?;
+pub fn ready<'m>(robot: &'m Robot, near: &Posture, asked: &Asked) -> Result<FlexibleRobot<'m>, ElasticError> {
+    let mut flexible = FlexibleRobot::new(robot.model(), near)?;
     flexible.load(&asked.loads);
     asked.payload.into_iter().for_each(|p| flexible.carry(p));
     Ok(flexible)
@@ -88,7 +88,7 @@ pub fn many(robot: &Robot, mode: &WorkingMode, path: &Path, asked: &Asked, outpu
     batch::run(Box::new(cases.into_iter()), Form::Document, &frame, output, &answer)
 }
 
-fn head(robot: &Robot, flexible: &Flexible<'_>, document: &mut Value) {
+fn head(robot: &Robot, flexible: &FlexibleRobot<'_>, document: &mut Value) {
     let t = robot.model().topology();
     document["robot"] = json!(t.name);
     document["active_joints"] = json!(t.active_names());
@@ -97,7 +97,7 @@ fn head(robot: &Robot, flexible: &Flexible<'_>, document: &mut Value) {
 }
 
 /// Names of the elastic coordinates.
-pub fn elastic_names(robot: &Robot, flexible: &Flexible<'_>) -> Vec<String> {
+pub fn elastic_names(robot: &Robot, flexible: &FlexibleRobot<'_>) -> Vec<String> {
     let own = flexible.flexible();
     own.elastic().iter().map(|k| own.coordinate_name(robot.model(), *k)).collect()
 }
@@ -187,7 +187,7 @@ fn components(robot: &Robot, list: Vec<f64>, key: &str) -> Result<Vec<f64>, Stri
 
 fn answer(
     robot: &Robot,
-    flexible: &mut Flexible<'_>,
+    flexible: &mut FlexibleRobot<'_>,
     near: &Posture,
     case: &FlexibleCase,
     asked: &Asked,
@@ -212,7 +212,7 @@ fn answer(
     Ok((document, text(robot, flexible, &found, rubbed.as_deref())))
 }
 
-fn text(robot: &Robot, flexible: &Flexible<'_>, found: &FlexibleAnswer, rubbed: Option<&[f64]>) -> String {
+fn text(robot: &Robot, flexible: &FlexibleRobot<'_>, found: &FlexibleAnswer, rubbed: Option<&[f64]>) -> String {
     let model = robot.model();
     let t = model.topology();
     let mut out = format!("{}, flexible, at {}\n\n", t.name, pose_text(model, &found.pose));

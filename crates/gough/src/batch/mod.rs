@@ -112,7 +112,7 @@ pub fn efforts(
     states: &[State<'_>],
     go_on: impl FnMut(usize) -> bool,
 ) -> EffortsOfStates {
-    let task = Task { robot, mode, kind: ModelKind::Idm, friction };
+    let task = BatchTask { robot, mode, kind: ModelKind::Idm, friction };
     let (done, efforts, refused) = task.all(states, |s| (s.pose, s.t_r, s.td_r), go_on);
     EffortsOfStates { done, efforts, refused }
 }
@@ -126,28 +126,28 @@ pub fn accelerations(
     states: &[Driven<'_>],
     go_on: impl FnMut(usize) -> bool,
 ) -> AccelerationsOfStates {
-    let task = Task { robot, mode, kind: ModelKind::Ddm, friction };
+    let task = BatchTask { robot, mode, kind: ModelKind::Ddm, friction };
     let (done, accelerations, refused) = task.all(states, |s| (s.pose, s.t_r, s.efforts), go_on);
     AccelerationsOfStates { done, accelerations, refused }
 }
 
 /// Pose, twist, and acceleration or efforts.
-type Parts<'a> = (&'a Pose<f64>, &'a [f64], &'a [f64]);
+type StateParts<'a> = (&'a Pose<f64>, &'a [f64], &'a [f64]);
 
 /// What is asked of all states.
-struct Task<'a> {
+struct BatchTask<'a> {
     robot: &'a Robot,
     mode: &'a WorkingMode,
     kind: ModelKind,
     friction: Option<Sign>,
 }
 
-impl Task<'_> {
+impl BatchTask<'_> {
     /// How many states are done, their answers, and the refusals.
     fn all<T: Sync>(
         &self,
         states: &[T],
-        parts: impl for<'s> Fn(&'s T) -> Parts<'s> + Sync,
+        parts: impl for<'s> Fn(&'s T) -> StateParts<'s> + Sync,
         mut go_on: impl FnMut(usize) -> bool,
     ) -> (usize, Vec<f64>, Vec<Refused>) {
         let width = self.width();
@@ -200,7 +200,7 @@ impl Task<'_> {
         &self,
         memory: &Mutex<Vec<Dynamics>>,
         states: Vec<usize>,
-        at: impl Fn(usize) -> Parts<'s>,
+        at: impl Fn(usize) -> StateParts<'s>,
         out: &mut [f64],
     ) -> Vec<(usize, SolveError)> {
         if states.is_empty() {
@@ -231,7 +231,12 @@ impl Task<'_> {
 }
 
 /// States by a program; those that it does not answer.
-fn in_blocks<'s>(program: &BlockProgram, count: usize, at: impl Fn(usize) -> Parts<'s>, out: &mut [f64]) -> Vec<usize> {
+fn in_blocks<'s>(
+    program: &BlockProgram,
+    count: usize,
+    at: impl Fn(usize) -> StateParts<'s>,
+    out: &mut [f64],
+) -> Vec<usize> {
     let [_, n, given] = [0, 1, 2].map(|k| program.inputs()[k].entries.len());
     let mut failed = Vec::new();
     let row = |i: usize, row: &mut [f64]| {

@@ -7,7 +7,7 @@ use crate::scalar::{Arg, Expr, Op, Program, Real};
 use std::collections::{BTreeSet, HashMap};
 
 /// Number of a node.
-pub(crate) type Id = usize;
+pub(crate) type NodeIndex = usize;
 
 /// Functions of one or more values.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
@@ -23,33 +23,33 @@ pub(crate) enum Function {
 
 /// `factor · node`, or the number `factor`.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub(crate) struct Value {
+pub(crate) struct CanonValue {
     pub factor: f64,
-    pub node: Option<Id>,
+    pub node: Option<NodeIndex>,
 }
 
 /// A multiple that can be hashed.
-type Multiple = (Option<Id>, u64);
+type Multiple = (Option<NodeIndex>, u64);
 
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
-pub(crate) enum Node {
+pub(crate) enum CanonNode {
     Input(u32),
     /// Multiples of nodes, and of one where the node is missing; the first multiple is positive.
     Sum(Vec<Multiple>),
     /// Powers.
-    Product(Vec<(Id, i32)>),
+    Product(Vec<(NodeIndex, i32)>),
     Call(Function, Vec<Multiple>),
 }
 
 /// A program in canonical form.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Canon {
-    pub nodes: Vec<Node>,
-    ids: HashMap<Node, Id>,
+    pub nodes: Vec<CanonNode>,
+    ids: HashMap<CanonNode, NodeIndex>,
     /// Numbers met so far, by their bits: those that differ by rounding alone are one number.
     numbers: BTreeSet<u64>,
     rules: Rules,
-    pub outputs: Vec<Value>,
+    pub outputs: Vec<CanonValue>,
 }
 
 /// Rules that pay for some programs and not for others.
@@ -74,7 +74,7 @@ impl Rules {
 /// Units in the last place within which two constants are one.
 const SAME: u64 = 8;
 
-impl Value {
+impl CanonValue {
     fn number(x: f64) -> Self {
         Self { factor: x, node: None }
     }
@@ -88,8 +88,8 @@ impl Value {
     }
 }
 
-fn value((node, bits): Multiple) -> Value {
-    Value { factor: f64::from_bits(bits), node }
+fn value((node, bits): Multiple) -> CanonValue {
+    CanonValue { factor: f64::from_bits(bits), node }
 }
 
 /// A sum of numbers that cancels but for rounding is zero.
@@ -102,15 +102,15 @@ impl Canon {
     /// From a traced program.
     pub fn new(program: &Program, rules: Rules) -> Self {
         let mut canon = Self { rules, ..Self::default() };
-        let mut values: Vec<Value> = Vec::with_capacity(program.nodes.len());
-        let at = |arg: Arg, values: &[Value]| match arg {
-            Arg::Num(bits) => Value::number(f64::from_bits(bits)),
+        let mut values: Vec<CanonValue> = Vec::with_capacity(program.nodes.len());
+        let at = |arg: Arg, values: &[CanonValue]| match arg {
+            Arg::Num(bits) => CanonValue::number(f64::from_bits(bits)),
             Arg::Node(id) => values[id as usize],
         };
         for op in &program.nodes {
-            let args: Vec<Value> = op.args().map(|a| at(a, &values)).collect();
+            let args: Vec<CanonValue> = op.args().map(|a| at(a, &values)).collect();
             let found = match op {
-                Op::Input(i) => canon.plain(Node::Input(*i)),
+                Op::Input(i) => canon.plain(CanonNode::Input(*i)),
                 Op::Neg(_) => args[0].times(-1.0),
                 Op::Add(..) => canon.sum(&args),
                 Op::Sub(..) => canon.sum(&[args[0], args[1].times(-1.0)]),
@@ -130,7 +130,7 @@ impl Canon {
         canon
     }
 
-    fn intern(&mut self, node: Node) -> Id {
+    fn intern(&mut self, node: CanonNode) -> NodeIndex {
         if let Some(id) = self.ids.get(&node) {
             return *id;
         }
@@ -154,13 +154,13 @@ impl Canon {
         f64::from_bits(near.unwrap_or(bits)).copysign(x)
     }
 
-    fn plain(&mut self, node: Node) -> Value {
-        Value { factor: 1.0, node: Some(self.intern(node)) }
+    fn plain(&mut self, node: CanonNode) -> CanonValue {
+        CanonValue { factor: 1.0, node: Some(self.intern(node)) }
     }
 
     /// Sum of values: equal terms collected, the first positive, a common factor taken out.
-    fn sum(&mut self, values: &[Value]) -> Value {
-        let mut terms: Vec<(Option<Id>, f64)> = Vec::with_capacity(values.len());
+    fn sum(&mut self, values: &[CanonValue]) -> CanonValue {
+        let mut terms: Vec<(Option<NodeIndex>, f64)> = Vec::with_capacity(values.len());
         values.iter().for_each(|v| add(&mut terms, v.node, v.factor));
         terms.retain(|t| t.1 != 0.0);
         if self.rules.cancels {
@@ -177,22 +177,22 @@ impl Canon {
         terms.sort_by_key(|t| t.0.map_or(usize::MAX, |id| id));
         self.whole_squares(&mut terms);
         match terms.as_slice() {
-            [] => Value::number(0.0),
-            [(node, factor)] => Value { factor: *factor, node: *node },
+            [] => CanonValue::number(0.0),
+            [(node, factor)] => CanonValue { factor: *factor, node: *node },
             [first, rest @ ..] => {
                 let common = rest.iter().all(|t| t.1.abs() == first.1.abs());
                 let plain = terms.iter().any(|t| t.0.is_some() && t.1.abs() == 1.0);
                 let scale = if common || (self.rules.monic && !plain) { first.1 } else { first.1.signum() };
                 let terms = terms.iter().map(|(n, k)| (*n, self.settled(k / scale).to_bits())).collect();
-                self.plain(Node::Sum(terms)).times(scale)
+                self.plain(CanonNode::Sum(terms)).times(scale)
             }
         }
     }
 
     /// The terms with all sums inside opened, when that leaves fewer.
-    fn opened(&self, terms: &[(Option<Id>, f64)]) -> Option<Vec<(Option<Id>, f64)>> {
+    fn opened(&self, terms: &[(Option<NodeIndex>, f64)]) -> Option<Vec<(Option<NodeIndex>, f64)>> {
         let mut open = terms.to_vec();
-        let mut plain: Vec<(Option<Id>, f64)> = Vec::new();
+        let mut plain: Vec<(Option<NodeIndex>, f64)> = Vec::new();
         let mut steps = 0;
         while let Some((node, k)) = open.pop() {
             steps += 1;
@@ -200,7 +200,7 @@ impl Canon {
                 return None;
             }
             match node.map(|id| &self.nodes[id]) {
-                Some(Node::Sum(inner)) => open.extend(inner.iter().map(|(n, x)| (*n, k * f64::from_bits(*x)))),
+                Some(CanonNode::Sum(inner)) => open.extend(inner.iter().map(|(n, x)| (*n, k * f64::from_bits(*x)))),
                 _ => add(&mut plain, node, k),
             }
         }
@@ -209,16 +209,16 @@ impl Canon {
     }
 
     /// `(a + c) - c = a`, and `k p (a + c) - k c p = k p a`.
-    fn cancel_constants(&mut self, terms: &mut Vec<(Option<Id>, f64)>) {
+    fn cancel_constants(&mut self, terms: &mut Vec<(Option<NodeIndex>, f64)>) {
         while let Some(fewer) = self.opened_once(terms).or_else(|| self.opened_in_product(terms)) {
             *terms = fewer;
         }
     }
 
     /// The terms with one of the sums among them opened, when that leaves fewer.
-    fn opened_once(&self, terms: &[(Option<Id>, f64)]) -> Option<Vec<(Option<Id>, f64)>> {
+    fn opened_once(&self, terms: &[(Option<NodeIndex>, f64)]) -> Option<Vec<(Option<NodeIndex>, f64)>> {
         terms.iter().enumerate().find_map(|(i, (node, k))| {
-            let Node::Sum(inner) = &self.nodes[(*node)?] else { return None };
+            let CanonNode::Sum(inner) = &self.nodes[(*node)?] else { return None };
             let mut list = terms.to_vec();
             list.remove(i);
             inner.iter().for_each(|(n, x)| add(&mut list, *n, k * f64::from_bits(*x)));
@@ -228,28 +228,28 @@ impl Canon {
     }
 
     /// The terms without one that cancels against the constant of a sum in another.
-    fn opened_in_product(&mut self, terms: &[(Option<Id>, f64)]) -> Option<Vec<(Option<Id>, f64)>> {
+    fn opened_in_product(&mut self, terms: &[(Option<NodeIndex>, f64)]) -> Option<Vec<(Option<NodeIndex>, f64)>> {
         let (i, j, rest, open) = (0..terms.len()).find_map(|i| {
-            let Node::Product(powers) = &self.nodes[terms[i].0?] else { return None };
+            let CanonNode::Product(powers) = &self.nodes[terms[i].0?] else { return None };
             powers.iter().filter(|p| p.1 == 1).find_map(|(sum, _)| {
-                let Node::Sum(inner) = &self.nodes[*sum] else { return None };
+                let CanonNode::Sum(inner) = &self.nodes[*sum] else { return None };
                 let c = inner.iter().find(|m| m.0.is_none()).map(|m| f64::from_bits(m.1))?;
-                let rest: Vec<(Id, i32)> = powers.iter().filter(|p| p.0 != *sum).copied().collect();
+                let rest: Vec<(NodeIndex, i32)> = powers.iter().filter(|p| p.0 != *sum).copied().collect();
                 let other = match rest.as_slice() {
                     [(id, 1)] => *id,
-                    _ => *self.ids.get(&Node::Product(rest.clone()))?,
+                    _ => *self.ids.get(&CanonNode::Product(rest.clone()))?,
                 };
-                let cancels = |t: &(Option<Id>, f64)| t.0 == Some(other) && sum_of(t.1, terms[i].1 * c) == 0.0;
+                let cancels = |t: &(Option<NodeIndex>, f64)| t.0 == Some(other) && sum_of(t.1, terms[i].1 * c) == 0.0;
                 let j = terms.iter().position(cancels)?;
-                let open: Vec<Value> = inner.iter().filter(|m| m.0.is_some()).map(|m| value(*m)).collect();
+                let open: Vec<CanonValue> = inner.iter().filter(|m| m.0.is_some()).map(|m| value(*m)).collect();
                 Some((i, j, rest, open))
             })
         })?;
-        let mut powers: Vec<(Value, i32)> =
-            rest.into_iter().map(|(id, e)| (Value { factor: 1.0, node: Some(id) }, e)).collect();
+        let mut powers: Vec<(CanonValue, i32)> =
+            rest.into_iter().map(|(id, e)| (CanonValue { factor: 1.0, node: Some(id) }, e)).collect();
         powers.push((self.sum(&open), 1));
         let product = self.product(&powers).times(terms[i].1);
-        let mut list: Vec<(Option<Id>, f64)> =
+        let mut list: Vec<(Option<NodeIndex>, f64)> =
             terms.iter().enumerate().filter(|(k, _)| *k != i && *k != j).map(|(_, t)| *t).collect();
         add(&mut list, product.node, product.factor);
         list.retain(|t| t.1 != 0.0);
@@ -257,10 +257,10 @@ impl Canon {
     }
 
     /// `k sin² + k cos² = k`.
-    fn whole_squares(&mut self, terms: &mut Vec<(Option<Id>, f64)>) {
-        let square = |t: &(Option<Id>, f64)| match t.0.map(|id| &self.nodes[id]) {
-            Some(Node::Product(p)) if p.len() == 1 && p[0].1 == 2 => match &self.nodes[p[0].0] {
-                Node::Call(f @ (Function::Sin | Function::Cos), args) => Some((*f, args[0])),
+    fn whole_squares(&mut self, terms: &mut Vec<(Option<NodeIndex>, f64)>) {
+        let square = |t: &(Option<NodeIndex>, f64)| match t.0.map(|id| &self.nodes[id]) {
+            Some(CanonNode::Product(p)) if p.len() == 1 && p[0].1 == 2 => match &self.nodes[p[0].0] {
+                CanonNode::Call(f @ (Function::Sin | Function::Cos), args) => Some((*f, args[0])),
                 _ => None,
             },
             _ => None,
@@ -285,29 +285,29 @@ impl Canon {
     }
 
     /// Product of powers of values. A product inside is opened where powers cancel.
-    fn product(&mut self, values: &[(Value, i32)]) -> Value {
+    fn product(&mut self, values: &[(CanonValue, i32)]) -> CanonValue {
         let mut factor = 1.0;
-        let mut powers: Vec<(Id, i32)> = Vec::new();
+        let mut powers: Vec<(NodeIndex, i32)> = Vec::new();
         for (v, e) in values {
             factor *= v.factor.powi(*e);
             let Some(id) = v.node else { continue };
             let opened = match &self.nodes[id] {
-                Node::Product(inner) => {
-                    let cancels = |(i, k): &(Id, i32)| powers.iter().any(|p| p.0 == *i && p.1 * k * e < 0);
+                CanonNode::Product(inner) => {
+                    let cancels = |(i, k): &(NodeIndex, i32)| powers.iter().any(|p| p.0 == *i && p.1 * k * e < 0);
                     inner.iter().any(cancels) || inner.len() == 1
                 }
                 _ => false,
             };
-            if opened && let Node::Product(inner) = self.nodes[id].clone() {
+            if opened && let CanonNode::Product(inner) = self.nodes[id].clone() {
                 inner.iter().for_each(|(i, k)| multiply(&mut powers, *i, k * e));
             } else {
                 // The other way round: this node cancels a power inside an earlier product.
                 let inside = powers.iter().position(|p| match &self.nodes[p.0] {
-                    Node::Product(inner) => p.1.abs() == 1 && inner.iter().any(|q| q.0 == id && q.1 * p.1 * e < 0),
+                    CanonNode::Product(inner) => p.1.abs() == 1 && inner.iter().any(|q| q.0 == id && q.1 * p.1 * e < 0),
                     _ => false,
                 });
                 if let Some(at) = inside
-                    && let Node::Product(inner) = self.nodes[powers[at].0].clone()
+                    && let CanonNode::Product(inner) = self.nodes[powers[at].0].clone()
                 {
                     let (_, outer) = powers.remove(at);
                     inner.iter().for_each(|(i, k)| multiply(&mut powers, *i, k * outer));
@@ -319,22 +319,22 @@ impl Canon {
         powers.retain(|p| p.1 != 0);
         powers.sort_unstable();
         if factor == 0.0 {
-            return Value::number(0.0);
+            return CanonValue::number(0.0);
         }
         let factor = self.settled(factor);
         match powers.as_slice() {
-            [] => Value::number(factor),
-            [(id, 1)] => Value { factor, node: Some(*id) },
-            _ => self.plain(Node::Product(powers)).times(factor),
+            [] => CanonValue::number(factor),
+            [(id, 1)] => CanonValue { factor, node: Some(*id) },
+            _ => self.plain(CanonNode::Product(powers)).times(factor),
         }
     }
 
     /// `√x² = x`, `√x/x = 1/√x`, `x/√x = √x`.
-    fn roots(&self, powers: &mut Vec<(Id, i32)>, factor: &mut f64) {
+    fn roots(&self, powers: &mut Vec<(NodeIndex, i32)>, factor: &mut f64) {
         for k in 0..powers.len() {
             let (root, e) = powers[k];
-            let Node::Call(Function::Sqrt, args) = &self.nodes[root] else { continue };
-            let Value { factor: inner, node: Some(inside) } = value(args[0]) else { continue };
+            let CanonNode::Call(Function::Sqrt, args) = &self.nodes[root] else { continue };
+            let CanonValue { factor: inner, node: Some(inside) } = value(args[0]) else { continue };
             let own = powers.iter().find(|p| p.0 == inside).map_or(0, |p| p.1);
             // Squares of the root that become powers of what is inside.
             let squares = match (e > 0, own) {
@@ -351,11 +351,11 @@ impl Canon {
         }
     }
 
-    fn call(&mut self, f: Function, args: &[Value]) -> Value {
+    fn call(&mut self, f: Function, args: &[CanonValue]) -> CanonValue {
         let negative = args[0].factor < 0.0;
         let numbers: Option<Vec<f64>> = args.iter().map(|a| a.node.is_none().then_some(a.factor)).collect();
         if let Some(x) = numbers {
-            return Value::number(f.on(&x));
+            return CanonValue::number(f.on(&x));
         }
         let flipped = || {
             let mut list = args.to_vec();
@@ -369,17 +369,17 @@ impl Canon {
             Function::Sin | Function::Sign if negative => self.call(f, &flipped()).times(-1.0),
             Function::Cos if negative => self.call(f, &flipped()),
             Function::Sign => {
-                let unit = Value { factor: 1.0, ..args[0] };
-                self.plain(Node::Call(f, vec![unit.multiple()]))
+                let unit = CanonValue { factor: 1.0, ..args[0] };
+                self.plain(CanonNode::Call(f, vec![unit.multiple()]))
             }
-            _ => self.plain(Node::Call(f, args.iter().map(|a| a.multiple()).collect())),
+            _ => self.plain(CanonNode::Call(f, args.iter().map(|a| a.multiple()).collect())),
         }
     }
 
     /// Sine or cosine of a sum of two angles, one of which may be constant, whose own sines and cosines are there already:
     /// four products take less time than a call.
-    fn of_a_sum(&mut self, f: Function, arg: Value) -> Option<Value> {
-        let Node::Sum(terms) = &self.nodes[arg.node?] else { return None };
+    fn of_a_sum(&mut self, f: Function, arg: CanonValue) -> Option<CanonValue> {
+        let CanonNode::Sum(terms) = &self.nodes[arg.node?] else { return None };
         let (&[a, b], true) = (terms.as_slice(), matches!(f, Function::Sin | Function::Cos)) else { return None };
         let [a, b] = [a, b].map(|m| value(m).times(arg.factor));
         let pairs = [self.pair(a)?, self.pair(b)?];
@@ -393,14 +393,14 @@ impl Canon {
     }
 
     /// Sine and cosine of an angle, when both are known.
-    fn pair(&self, angle: Value) -> Option<(Value, Value)> {
+    fn pair(&self, angle: CanonValue) -> Option<(CanonValue, CanonValue)> {
         if angle.node.is_none() {
             let (sin, cos) = angle.factor.sin_cos();
-            return Some((Value::number(sin), Value::number(cos)));
+            return Some((CanonValue::number(sin), CanonValue::number(cos)));
         }
         let known = |f: Function| {
             let args = vec![angle.times(angle.factor.signum()).multiple()];
-            self.ids.get(&Node::Call(f, args)).map(|id| Value { factor: 1.0, node: Some(*id) })
+            self.ids.get(&CanonNode::Call(f, args)).map(|id| CanonValue { factor: 1.0, node: Some(*id) })
         };
         Some((known(Function::Sin)?.times(angle.factor.signum()), known(Function::Cos)?))
     }
@@ -417,11 +417,11 @@ impl Canon {
         uses
     }
 
-    pub fn operands(&self, id: Id) -> Box<dyn Iterator<Item = Id> + '_> {
+    pub fn operands(&self, id: NodeIndex) -> Box<dyn Iterator<Item = NodeIndex> + '_> {
         match &self.nodes[id] {
-            Node::Input(_) => Box::new(std::iter::empty()),
-            Node::Sum(terms) | Node::Call(_, terms) => Box::new(terms.iter().filter_map(|t| t.0)),
-            Node::Product(powers) => Box::new(powers.iter().map(|p| p.0)),
+            CanonNode::Input(_) => Box::new(std::iter::empty()),
+            CanonNode::Sum(terms) | CanonNode::Call(_, terms) => Box::new(terms.iter().filter_map(|t| t.0)),
+            CanonNode::Product(powers) => Box::new(powers.iter().map(|p| p.0)),
         }
     }
 
@@ -430,24 +430,24 @@ impl Canon {
     pub fn flattened(&self) -> Self {
         let uses = self.uses();
         let mut new = Self { rules: self.rules, ..Self::default() };
-        let mut map: Vec<Value> = Vec::with_capacity(self.nodes.len());
+        let mut map: Vec<CanonValue> = Vec::with_capacity(self.nodes.len());
         for (id, node) in self.nodes.iter().enumerate() {
             if uses[id] == 0 {
-                map.push(Value::number(0.0));
+                map.push(CanonValue::number(0.0));
                 continue;
             }
-            let renamed = |m: &Multiple, map: &[Value]| {
+            let renamed = |m: &Multiple, map: &[CanonValue]| {
                 let v = value(*m);
                 v.node.map_or(v, |n| map[n].times(v.factor))
             };
             let found = match node {
-                Node::Input(i) => new.plain(Node::Input(*i)),
-                Node::Sum(terms) => {
+                CanonNode::Input(i) => new.plain(CanonNode::Input(*i)),
+                CanonNode::Sum(terms) => {
                     let mut list = Vec::new();
                     for t in terms {
                         let v = renamed(t, &map);
                         match (t.0, v.node.map(|n| &new.nodes[n])) {
-                            (Some(old), Some(Node::Sum(inner))) if uses[old] == 1 => {
+                            (Some(old), Some(CanonNode::Sum(inner))) if uses[old] == 1 => {
                                 list.extend(inner.iter().map(|m| value(*m).times(v.factor)));
                             }
                             _ => list.push(v),
@@ -455,22 +455,24 @@ impl Canon {
                     }
                     new.sum(&list)
                 }
-                Node::Product(powers) => {
+                CanonNode::Product(powers) => {
                     let mut list = Vec::new();
                     for (old, e) in powers {
                         let v = map[*old];
                         match v.node.map(|n| &new.nodes[n]) {
-                            Some(Node::Product(inner)) if uses[*old] == 1 => {
-                                list.push((Value::number(v.factor), *e));
-                                list.extend(inner.iter().map(|(i, k)| (Value { factor: 1.0, node: Some(*i) }, k * e)));
+                            Some(CanonNode::Product(inner)) if uses[*old] == 1 => {
+                                list.push((CanonValue::number(v.factor), *e));
+                                list.extend(
+                                    inner.iter().map(|(i, k)| (CanonValue { factor: 1.0, node: Some(*i) }, k * e)),
+                                );
                             }
                             _ => list.push((v, *e)),
                         }
                     }
                     new.product(&list)
                 }
-                Node::Call(f, args) => {
-                    let args: Vec<Value> = args.iter().map(|m| renamed(m, &map)).collect();
+                CanonNode::Call(f, args) => {
+                    let args: Vec<CanonValue> = args.iter().map(|m| renamed(m, &map)).collect();
                     new.call(*f, &args)
                 }
             };
@@ -481,14 +483,14 @@ impl Canon {
     }
 }
 
-fn add(terms: &mut Vec<(Option<Id>, f64)>, node: Option<Id>, k: f64) {
+fn add(terms: &mut Vec<(Option<NodeIndex>, f64)>, node: Option<NodeIndex>, k: f64) {
     match terms.iter_mut().find(|t| t.0 == node) {
         Some(t) => t.1 = sum_of(t.1, k),
         None => terms.push((node, k)),
     }
 }
 
-fn multiply(powers: &mut Vec<(Id, i32)>, id: Id, e: i32) {
+fn multiply(powers: &mut Vec<(NodeIndex, i32)>, id: NodeIndex, e: i32) {
     match powers.iter_mut().find(|p| p.0 == id) {
         Some(p) => p.1 += e,
         None => powers.push((id, e)),

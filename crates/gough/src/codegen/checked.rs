@@ -16,7 +16,7 @@ const AGREED: f64 = 1e-6;
 const EXACT: f64 = 1e-10;
 
 /// Inputs, and the outputs that belong to them.
-pub(super) type Vector = (Vec<f64>, Vec<f64>);
+pub(super) type TestVector = (Vec<f64>, Vec<f64>);
 
 /// Inputs and the library's outputs at states around home; a refusal where the code says otherwise.
 pub(super) fn vectors(
@@ -24,7 +24,7 @@ pub(super) fn vectors(
     kind: ModelKind,
     inputs: &[Group],
     code: impl Fn(&[f64]) -> Vec<f64>,
-) -> Result<Vec<Vector>, CodegenError> {
+) -> Result<Vec<TestVector>, CodegenError> {
     let (mut list, mut poor) = (Vec::new(), Vec::new());
     for (x, pose) in states(subject, inputs) {
         let mut y = code(&x);

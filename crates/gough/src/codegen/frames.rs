@@ -11,7 +11,7 @@ use crate::spatial::{Pose, Rotation, Turn, Vec3, vec3};
 
 /// A body on its parent: `X_PB = X_PF Rz(turn) Tz(slide)`.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Link<S: Real> {
+pub(super) struct TreeLink<S: Real> {
     pub parent: Node,
     pub joint: JointKind,
     pub X_PF: Pose<S>,
@@ -25,12 +25,12 @@ pub(super) struct Link<S: Real> {
 
 /// The tree at a posture.
 #[derive(Clone, Debug)]
-pub(super) struct Frames<S: Real> {
-    pub links: PerBody<Link<S>>,
+pub(super) struct TreeFrames<S: Real> {
+    pub links: PerBody<TreeLink<S>>,
     pub X_WE: Pose<S>,
 }
 
-impl<S: Real> Link<S> {
+impl<S: Real> TreeLink<S> {
     /// `R_PB v`.
     pub fn up(&self, v: Vec3<S>) -> Vec3<S> {
         self.X_PF.R.apply(self.turn.apply(v))
@@ -78,7 +78,7 @@ pub(super) fn parallel(model: &Model<f64>) -> PerBody<bool> {
 /// joint to where its tip must be.
 fn pointing<S: Real>(
     model: &Model<S>,
-    links: &PerBody<Link<S>>,
+    links: &PerBody<TreeLink<S>>,
     origin: Vec3<S>,
     parent: BodyId,
     at: Pointing,
@@ -101,11 +101,11 @@ fn pointing<S: Real>(
     Turn::between(tip, from_joint, tip.x * tip.x + tip.y * tip.y)
 }
 
-impl<S: Real> Frames<S> {
+impl<S: Real> TreeFrames<S> {
     /// From the joints of a posture.
     pub fn new(model: &Model<S>, plan: &LegsPlan, pos: &Positions<S>) -> Self {
         let topology = model.topology();
-        let mut links: PerBody<Link<S>> = PerBody::default();
+        let mut links: PerBody<TreeLink<S>> = PerBody::default();
         for (b, body) in topology.bodies.iter() {
             let numbers = &model.numbers().bodies[b];
             let followed = || numbers.coupling.iter().fold(S::zero(), |q, (c, k)| q + *k * pos.q(topology, *c));
@@ -133,7 +133,7 @@ impl<S: Real> Frames<S> {
                 }
                 _ => (b, turn),
             };
-            links.push(Link { parent: body.parent, joint: body.joint, X_PF: numbers.X_PF, turn, slide, run });
+            links.push(TreeLink { parent: body.parent, joint: body.joint, X_PF: numbers.X_PF, turn, slide, run });
         }
         Self { links, X_WE: pos.X_WE }
     }

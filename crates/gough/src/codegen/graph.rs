@@ -1,28 +1,25 @@
 //! The graph that code is written from: sums with signs, products, reciprocals, functions.
 
-use super::canon::{Canon, Function, Node as CanonNode, Value};
+use super::canon::{Canon, CanonNode, CanonValue, Function, NodeIndex};
 use crate::scalar::{Expr, Program, Real, trace};
 use std::collections::HashMap;
-
-/// Number of a node.
-pub(crate) type Id = usize;
 
 /// A node, or its opposite.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub(crate) struct Signed {
-    pub node: Id,
+    pub node: NodeIndex,
     pub minus: bool,
 }
 
 /// What a node computes.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
-pub(crate) enum Node {
+pub(crate) enum GraphNode {
     Input(u32),
     /// Bits of a positive number.
     Number(u64),
     Sum(Vec<Signed>),
-    Product(Vec<Id>),
-    Reciprocal(Id),
+    Product(Vec<NodeIndex>),
+    Reciprocal(NodeIndex),
     Call(Function, Vec<Signed>),
 }
 
@@ -52,8 +49,8 @@ impl Count {
 /// A program as a graph. Operands may stand anywhere; [`Graph::order`] sorts them.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Graph {
-    pub nodes: Vec<Node>,
-    ids: HashMap<Node, Id>,
+    pub nodes: Vec<GraphNode>,
+    ids: HashMap<GraphNode, NodeIndex>,
     pub outputs: Vec<Signed>,
 }
 
@@ -61,33 +58,34 @@ impl Graph {
     /// From the canonical form.
     pub fn new(canon: &Canon) -> Self {
         let mut graph = Self::default();
-        let mut map: Vec<Id> = Vec::with_capacity(canon.nodes.len());
+        let mut map: Vec<NodeIndex> = Vec::with_capacity(canon.nodes.len());
         for node in &canon.nodes {
             let id = match node {
-                CanonNode::Input(i) => graph.intern(Node::Input(*i)),
+                CanonNode::Input(i) => graph.intern(GraphNode::Input(*i)),
                 CanonNode::Sum(terms) => {
                     let terms = terms.iter().map(|(n, bits)| graph.scaled(f64::from_bits(*bits), n.map(|n| map[n])));
                     let terms: Vec<Signed> = terms.collect();
                     graph.sum(terms)
                 }
                 CanonNode::Product(powers) => {
-                    let powers: Vec<(Id, i32)> = powers.iter().map(|(n, e)| (map[*n], *e)).collect();
+                    let powers: Vec<(NodeIndex, i32)> = powers.iter().map(|(n, e)| (map[*n], *e)).collect();
                     graph.powers(&powers)
                 }
                 CanonNode::Call(f, args) => {
                     let args = args.iter().map(|(n, bits)| graph.scaled(f64::from_bits(*bits), n.map(|n| map[n])));
-                    let node = Node::Call(*f, args.collect());
+                    let node = GraphNode::Call(*f, args.collect());
                     graph.intern(node)
                 }
             };
             map.push(id);
         }
-        let outputs = canon.outputs.iter().map(|Value { factor, node }| graph.scaled(*factor, node.map(|n| map[n])));
+        let outputs =
+            canon.outputs.iter().map(|CanonValue { factor, node }| graph.scaled(*factor, node.map(|n| map[n])));
         graph.outputs = outputs.collect();
         graph
     }
 
-    pub fn intern(&mut self, node: Node) -> Id {
+    pub fn intern(&mut self, node: GraphNode) -> NodeIndex {
         if let Some(id) = self.ids.get(&node) {
             return *id;
         }
@@ -103,15 +101,15 @@ impl Graph {
         for id in self.sorted() {
             let at = |v: &Signed| Signed { node: map[v.node].node, minus: v.minus != map[v.node].minus };
             map[id] = match &self.nodes[id] {
-                Node::Sum(terms) => new.folded_sum(&terms.iter().map(at).collect::<Vec<_>>()),
-                Node::Product(factors) => {
+                GraphNode::Sum(terms) => new.folded_sum(&terms.iter().map(at).collect::<Vec<_>>()),
+                GraphNode::Product(factors) => {
                     let minus = factors.iter().filter(|f| map[**f].minus).count() % 2 == 1;
                     let node = new.folded_product(factors.iter().map(|f| map[*f].node));
                     Signed { node, minus }
                 }
-                Node::Reciprocal(x) => Signed { node: new.intern(Node::Reciprocal(map[*x].node)), ..map[*x] },
-                Node::Call(f, args) => {
-                    let node = Node::Call(*f, args.iter().map(at).collect());
+                GraphNode::Reciprocal(x) => Signed { node: new.intern(GraphNode::Reciprocal(map[*x].node)), ..map[*x] },
+                GraphNode::Call(f, args) => {
+                    let node = GraphNode::Call(*f, args.iter().map(at).collect());
                     Signed { node: new.intern(node), minus: false }
                 }
                 leaf => Signed { node: new.intern(leaf.clone()), minus: false },
@@ -123,9 +121,9 @@ impl Graph {
     }
 
     /// A number, if a node is one.
-    fn value(&self, id: Id) -> Option<f64> {
+    fn value(&self, id: NodeIndex) -> Option<f64> {
         match self.nodes[id] {
-            Node::Number(bits) => Some(f64::from_bits(bits)),
+            GraphNode::Number(bits) => Some(f64::from_bits(bits)),
             _ => None,
         }
     }
@@ -143,8 +141,8 @@ impl Graph {
     }
 
     /// A product whose numbers are one number.
-    fn folded_product(&mut self, factors: impl Iterator<Item = Id>) -> Id {
-        let (numbers, mut rest): (Vec<Id>, Vec<Id>) = factors.partition(|f| self.value(*f).is_some());
+    fn folded_product(&mut self, factors: impl Iterator<Item = NodeIndex>) -> NodeIndex {
+        let (numbers, mut rest): (Vec<NodeIndex>, Vec<NodeIndex>) = factors.partition(|f| self.value(*f).is_some());
         let total: f64 = numbers.iter().filter_map(|f| self.value(*f)).product();
         if total != 1.0 || rest.is_empty() {
             rest.push(self.number(total));
@@ -153,18 +151,18 @@ impl Graph {
     }
 
     /// Give a node another way to compute the same.
-    pub fn replace(&mut self, id: Id, node: Node) {
+    pub fn replace(&mut self, id: NodeIndex, node: GraphNode) {
         self.ids.remove(&self.nodes[id]);
         self.ids.entry(node.clone()).or_insert(id);
         self.nodes[id] = node;
     }
 
-    pub fn number(&mut self, x: f64) -> Id {
-        self.intern(Node::Number(x.abs().to_bits()))
+    pub fn number(&mut self, x: f64) -> NodeIndex {
+        self.intern(GraphNode::Number(x.abs().to_bits()))
     }
 
     /// `factor · node`, opening a product.
-    fn scaled(&mut self, factor: f64, node: Option<Id>) -> Signed {
+    fn scaled(&mut self, factor: f64, node: Option<NodeIndex>) -> Signed {
         let minus = factor < 0.0;
         let Some(node) = node else { return Signed { node: self.number(factor), minus } };
         if factor.abs() == 1.0 {
@@ -175,45 +173,45 @@ impl Graph {
     }
 
     /// Product of nodes; order does not matter.
-    pub fn product(&mut self, mut factors: Vec<Id>) -> Id {
+    pub fn product(&mut self, mut factors: Vec<NodeIndex>) -> NodeIndex {
         factors.sort_unstable();
-        if factors.len() == 1 { factors[0] } else { self.intern(Node::Product(factors)) }
+        if factors.len() == 1 { factors[0] } else { self.intern(GraphNode::Product(factors)) }
     }
 
     /// Sum of signed nodes; order does not matter.
-    pub fn sum(&mut self, mut terms: Vec<Signed>) -> Id {
+    pub fn sum(&mut self, mut terms: Vec<Signed>) -> NodeIndex {
         terms.sort_unstable();
-        self.intern(Node::Sum(terms))
+        self.intern(GraphNode::Sum(terms))
     }
 
     /// Product of powers; all denominators under one bar, unless one has a bar of its own already.
-    fn powers(&mut self, powers: &[(Id, i32)]) -> Id {
+    fn powers(&mut self, powers: &[(NodeIndex, i32)]) -> NodeIndex {
         let repeated = |positive: bool| {
             let list = powers.iter().filter(move |p| (p.1 > 0) == positive);
-            list.flat_map(|(id, e)| std::iter::repeat_n(*id, e.unsigned_abs() as usize)).collect::<Vec<Id>>()
+            list.flat_map(|(id, e)| std::iter::repeat_n(*id, e.unsigned_abs() as usize)).collect::<Vec<NodeIndex>>()
         };
         let mut factors = repeated(true);
         for id in repeated(false) {
-            let reciprocal = self.intern(Node::Reciprocal(id));
+            let reciprocal = self.intern(GraphNode::Reciprocal(id));
             factors.push(reciprocal);
         }
         self.product(factors)
     }
 
-    pub fn operands(&self, id: Id) -> Vec<Id> {
+    pub fn operands(&self, id: NodeIndex) -> Vec<NodeIndex> {
         match &self.nodes[id] {
-            Node::Input(_) | Node::Number(_) => Vec::new(),
-            Node::Sum(terms) | Node::Call(_, terms) => terms.iter().map(|t| t.node).collect(),
-            Node::Product(factors) => factors.clone(),
-            Node::Reciprocal(x) => vec![*x],
+            GraphNode::Input(_) | GraphNode::Number(_) => Vec::new(),
+            GraphNode::Sum(terms) | GraphNode::Call(_, terms) => terms.iter().map(|t| t.node).collect(),
+            GraphNode::Product(factors) => factors.clone(),
+            GraphNode::Reciprocal(x) => vec![*x],
         }
     }
 
     /// How often each node is used, outputs included; zero for what no output needs.
     pub fn uses(&self) -> Vec<usize> {
         let mut uses = vec![0; self.nodes.len()];
-        let mut open: Vec<Id> = Vec::new();
-        let mut used = |id: Id, open: &mut Vec<Id>| {
+        let mut open: Vec<NodeIndex> = Vec::new();
+        let mut used = |id: NodeIndex, open: &mut Vec<NodeIndex>| {
             uses[id] += 1;
             if uses[id] == 1 {
                 open.push(id);
@@ -226,25 +224,25 @@ impl Graph {
         uses
     }
 
-    pub fn is_number(&self, id: Id) -> bool {
-        matches!(self.nodes[id], Node::Number(_))
+    pub fn is_number(&self, id: NodeIndex) -> bool {
+        matches!(self.nodes[id], GraphNode::Number(_))
     }
 
     /// The square root of a number, when it is exact and there already.
-    pub fn root_of(&self, id: Id) -> Option<Id> {
+    pub fn root_of(&self, id: NodeIndex) -> Option<NodeIndex> {
         let root = self.value(id)?.sqrt();
         let exact = Some(root * root) == self.value(id);
-        self.ids.get(&Node::Number(root.to_bits())).copied().filter(|_| exact)
+        self.ids.get(&GraphNode::Number(root.to_bits())).copied().filter(|_| exact)
     }
 
     /// Whether a node is a leaf: an input or a number.
-    pub fn is_leaf(&self, id: Id) -> bool {
-        matches!(self.nodes[id], Node::Input(_) | Node::Number(_))
+    pub fn is_leaf(&self, id: NodeIndex) -> bool {
+        matches!(self.nodes[id], GraphNode::Input(_) | GraphNode::Number(_))
     }
 
     /// Whether a reciprocal is written as a division: nothing else uses it.
-    pub fn is_division(&self, id: Id, uses: &[usize]) -> bool {
-        matches!(self.nodes[id], Node::Reciprocal(_)) && uses[id] == 1
+    pub fn is_division(&self, id: NodeIndex, uses: &[usize]) -> bool {
+        matches!(self.nodes[id], GraphNode::Reciprocal(_)) && uses[id] == 1
     }
 
     /// Operations that the outputs need.
@@ -253,17 +251,19 @@ impl Graph {
         let mut count = Count::default();
         for (id, node) in self.nodes.iter().enumerate().filter(|(id, _)| uses[*id] > 0) {
             match node {
-                Node::Input(_) | Node::Number(_) | Node::Call(Function::Sign | Function::Select, _) => continue,
-                Node::Sum(terms) => count.add += terms.len() - 1,
-                Node::Product(factors) => {
+                GraphNode::Input(_) | GraphNode::Number(_) | GraphNode::Call(Function::Sign | Function::Select, _) => {
+                    continue;
+                }
+                GraphNode::Sum(terms) => count.add += terms.len() - 1,
+                GraphNode::Product(factors) => {
                     // One division by a reciprocal of its own costs as much as the product it replaces.
                     let divisions = factors.iter().filter(|f| self.is_division(**f, &uses)).count();
                     count.mul += factors.len() - 1;
                     count.mul -= divisions.min(factors.len() - 1);
                 }
-                Node::Reciprocal(_) => count.mul += 1,
-                Node::Call(Function::Sqrt, _) => count.sqrt += 1,
-                Node::Call(..) => count.trig += 1,
+                GraphNode::Reciprocal(_) => count.mul += 1,
+                GraphNode::Call(Function::Sqrt, _) => count.sqrt += 1,
+                GraphNode::Call(..) => count.trig += 1,
             }
             let output = self.outputs.iter().any(|v| v.node == id);
             count.variables += usize::from(output || uses[id] > 1);
@@ -272,11 +272,11 @@ impl Graph {
     }
 
     /// Needed nodes, operands first: from each output down, what needs most room first, so that few results wait.
-    pub fn order(&self) -> Vec<Id> {
+    pub fn order(&self) -> Vec<NodeIndex> {
         let room = self.room();
         let mut order = Vec::new();
         let mut state = vec![0_u8; self.nodes.len()];
-        let mut stack: Vec<(Id, bool)> = self.outputs.iter().rev().map(|v| (v.node, false)).collect();
+        let mut stack: Vec<(NodeIndex, bool)> = self.outputs.iter().rev().map(|v| (v.node, false)).collect();
         while let Some((id, done)) = stack.pop() {
             if done {
                 order.push(id);
@@ -309,10 +309,10 @@ impl Graph {
     }
 
     /// Needed nodes, operands first.
-    pub fn sorted(&self) -> Vec<Id> {
+    pub fn sorted(&self) -> Vec<NodeIndex> {
         let mut order = Vec::new();
         let mut seen = vec![false; self.nodes.len()];
-        let mut stack: Vec<(Id, bool)> = self.outputs.iter().rev().map(|v| (v.node, false)).collect();
+        let mut stack: Vec<(NodeIndex, bool)> = self.outputs.iter().rev().map(|v| (v.node, false)).collect();
         while let Some((id, done)) = stack.pop() {
             if done {
                 order.push(id);
@@ -339,16 +339,16 @@ impl Graph {
             for id in self.order() {
                 let at = |v: &Signed| if v.minus { -results[v.node] } else { results[v.node] };
                 results[id] = match &self.nodes[id] {
-                    Node::Input(i) => x[*i as usize],
-                    Node::Number(bits) => Expr::Num(f64::from_bits(*bits)),
-                    Node::Sum(terms) => {
+                    GraphNode::Input(i) => x[*i as usize],
+                    GraphNode::Number(bits) => Expr::Num(f64::from_bits(*bits)),
+                    GraphNode::Sum(terms) => {
                         let (plus, minus): (Vec<&Signed>, Vec<&Signed>) = terms.iter().partition(|t| !t.minus);
                         let sum = plus.iter().fold(Expr::Num(0.0), |sum, t| sum + results[t.node]);
                         minus.iter().fold(sum, |sum, t| sum - results[t.node])
                     }
-                    Node::Product(factors) => factors.iter().fold(Expr::Num(1.0), |p, f| p * results[*f]),
-                    Node::Reciprocal(x) => results[*x].recip(),
-                    Node::Call(f, args) => f.on_symbols(&args.iter().map(at).collect::<Vec<Expr>>()),
+                    GraphNode::Product(factors) => factors.iter().fold(Expr::Num(1.0), |p, f| p * results[*f]),
+                    GraphNode::Reciprocal(x) => results[*x].recip(),
+                    GraphNode::Call(f, args) => f.on_symbols(&args.iter().map(at).collect::<Vec<Expr>>()),
                 };
             }
             self.outputs.iter().map(|v| if v.minus { -results[v.node] } else { results[v.node] }).collect()
@@ -361,12 +361,12 @@ impl Graph {
         for id in self.sorted() {
             let at = |v: &Signed| if v.minus { -results[v.node] } else { results[v.node] };
             results[id] = match &self.nodes[id] {
-                Node::Input(i) => inputs[*i as usize],
-                Node::Number(bits) => f64::from_bits(*bits),
-                Node::Sum(terms) => terms.iter().map(at).sum(),
-                Node::Product(factors) => factors.iter().map(|f| results[*f]).product(),
-                Node::Reciprocal(x) => 1.0 / results[*x],
-                Node::Call(f, args) => f.on(&args.iter().map(at).collect::<Vec<f64>>()),
+                GraphNode::Input(i) => inputs[*i as usize],
+                GraphNode::Number(bits) => f64::from_bits(*bits),
+                GraphNode::Sum(terms) => terms.iter().map(at).sum(),
+                GraphNode::Product(factors) => factors.iter().map(|f| results[*f]).product(),
+                GraphNode::Reciprocal(x) => 1.0 / results[*x],
+                GraphNode::Call(f, args) => f.on(&args.iter().map(at).collect::<Vec<f64>>()),
             };
         }
         results

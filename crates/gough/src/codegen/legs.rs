@@ -5,7 +5,7 @@
 //! rates (7.95), the same factors the accelerations (7.183), and its transpose carries the efforts of the leg to the
 //! platform: `Kᵀ λ = Γ - τ`, (8.65)-(8.73).
 
-use super::frames::{Frames, Link};
+use super::frames::{TreeFrames, TreeLink};
 use super::plan::{LegsPlan, Tie};
 use crate::dynamics::newton_euler::Sign;
 use crate::kinematics::Positions;
@@ -40,7 +40,7 @@ pub(super) struct Loads<S: Real> {
 
 /// Motion of the platform in world axes.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct PlatformMotion<S: Real> {
+pub(super) struct PlatformRates<S: Real> {
     pub V: Twist<S>,
     pub A: Accel<S>,
 }
@@ -50,8 +50,8 @@ pub(super) struct PlatformMotion<S: Real> {
 pub(super) struct Legs<'a, S: Real> {
     pub model: &'a Model<S>,
     plan: &'a LegsPlan,
-    frames: Frames<S>,
-    platform: PlatformMotion<S>,
+    frames: TreeFrames<S>,
+    platform: PlatformRates<S>,
     bodies: PerBody<BodyMotion<S>>,
     /// Factors of `K`, leg by leg.
     factors: PerLeg<Vec<S>>,
@@ -76,7 +76,7 @@ impl<S: Real> BodyMotion<S> {
     }
 
     /// The motion of a body from that of its parent, seen in the parent's axes, (5.20), (5.32).
-    fn step(self, link: &Link<S>, rate: S, accel: S) -> Self {
+    fn step(self, link: &TreeLink<S>, rate: S, accel: S) -> Self {
         let (v, w) = link.unit();
         let (slide, slides) = (Vec3::new(S::zero(), S::zero(), link.slide), link.joint == JointKind::Prismatic);
         let U = turning(self.V.w, self.A.alpha);
@@ -100,8 +100,8 @@ impl<'a, S: Real> Legs<'a, S> {
         Self {
             model,
             plan,
-            frames: Frames::new(model, plan, pos),
-            platform: PlatformMotion { V: Twist::zero(), A: Accel::zero() },
+            frames: TreeFrames::new(model, plan, pos),
+            platform: PlatformRates { V: Twist::zero(), A: Accel::zero() },
             bodies: topology.bodies.map(|_, _| BodyMotion::rest()),
             factors: topology.legs.map(|_, _| Vec::new()),
             rates: topology.coords.map(|_, _| S::zero()),
@@ -110,7 +110,7 @@ impl<'a, S: Real> Legs<'a, S> {
     }
 
     /// Rates and accelerations of all joints for a motion of the platform.
-    pub fn new(model: &'a Model<S>, plan: &'a LegsPlan, pos: &Positions<S>, platform: PlatformMotion<S>) -> Self {
+    pub fn new(model: &'a Model<S>, plan: &'a LegsPlan, pos: &Positions<S>, platform: PlatformRates<S>) -> Self {
         let mut legs = Self { platform, ..Self::at_rest(model, plan, pos) };
         for &leg in &model.topology().order {
             legs.move_leg(leg);
@@ -158,7 +158,7 @@ impl<'a, S: Real> Legs<'a, S> {
 
     /// Motion of a node in its own axes.
     fn node_motion(&self, node: Node) -> BodyMotion<S> {
-        let PlatformMotion { V, A } = self.platform;
+        let PlatformRates { V, A } = self.platform;
         let local = |v: Vec3<S>| self.frames.X_WE.R.apply_inv(v);
         match node {
             Node::World => BodyMotion::rest(),
@@ -269,7 +269,7 @@ impl<'a, S: Real> Legs<'a, S> {
     fn point_motion(&self, node: Node, point: Vec3<S>, to: Node) -> BodyMotion<S> {
         let (BodyMotion { V, A }, r) = match node {
             Node::Platform => {
-                let PlatformMotion { V, A } = self.platform;
+                let PlatformRates { V, A } = self.platform;
                 (BodyMotion { V, A }, self.frames.X_WE.R.apply(point))
             }
             _ => (self.node_motion(node), point),
@@ -366,9 +366,9 @@ impl<S: Real> Legs<'_, S> {
     }
 
     /// What a motion of the platform needs, at its origin and in world axes.
-    pub fn needed_by_platform(&self, inertia: &Inertia<S>, motion: PlatformMotion<S>, gravity: Vec3<S>) -> Wrench<S> {
+    pub fn needed_by_platform(&self, inertia: &Inertia<S>, motion: PlatformRates<S>, gravity: Vec3<S>) -> Wrench<S> {
         let R = &self.frames.X_WE.R;
-        let PlatformMotion { V, A } = motion;
+        let PlatformRates { V, A } = motion;
         let a = A.a - gravity;
         // A mass at the origin does not turn.
         let point = Inertia { m: S::zero(), ..*inertia };
@@ -625,7 +625,7 @@ impl<S: Real> Legs<'_, S> {
         let mut M = Dense::zeros(cols.len(), cols.len());
         for (k, c) in cols.iter().enumerate() {
             let mut moved = self.clone();
-            moved.platform = PlatformMotion { V: Twist::zero(), A: Accel::zero() };
+            moved.platform = PlatformRates { V: Twist::zero(), A: Accel::zero() };
             moved.rates = self.rates.map(|_, _| S::zero());
             moved.accels = self.accels.map(|other, _| if other == *c { S::one() } else { S::zero() });
             moved.move_bodies(leg);

@@ -1,8 +1,8 @@
 //! A model as a graph that is run in memory: the quick stages of optimisation alone, and beside its numbers what must hold for
 //! them.
 
-use super::canon::{Canon, Rules};
-use super::graph::{Graph, Id, Node};
+use super::canon::{Canon, NodeIndex, Rules};
+use super::graph::{Graph, GraphNode};
 use super::models::{Group, Subject, Turns, pose_by_matrix, states, turns};
 use super::share::share;
 use super::{CodegenError, ModelKind, Solve, checked, split};
@@ -22,12 +22,12 @@ pub(crate) struct Lowered {
     /// How many outputs of the graph are numbers of the model; the others must not be negative.
     pub values: usize,
     /// Denominators, and the sizes below which the answer is left to a road that chooses its pivots.
-    pub least: Vec<(Id, f64)>,
+    pub least: Vec<(NodeIndex, f64)>,
 }
 
 /// What is to be run.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
-pub(crate) struct Wanted {
+pub(crate) struct ModelWanted {
     pub kind: ModelKind,
     pub mode: String,
     /// Friction of all joints is part of the efforts.
@@ -42,7 +42,7 @@ const POOR: f64 = 1e-3;
 const EXACT: f64 = 1e-13;
 
 /// The graph of a model.
-pub(crate) fn lowered(robot: &Robot, mode: &WorkingMode, wanted: &Wanted) -> Result<Lowered, CodegenError> {
+pub(crate) fn lowered(robot: &Robot, mode: &WorkingMode, wanted: &ModelWanted) -> Result<Lowered, CodegenError> {
     let kind = wanted.kind;
     let mut subject = Subject::new(robot, mode, Vec::new(), wanted.friction, Solve::Unrolled, kind)?;
     let plan = &robot.model().topology().plan;
@@ -142,12 +142,12 @@ fn of_pose(subject: &Subject<'_>, model: &Model<Expr>, x: &[Expr], hold: &mut im
 }
 
 /// Denominators with the least size that they may have: a share of their size around home.
-fn least_denominators(graph: &Graph, subject: &Subject<'_>, inputs: &[Group]) -> Vec<(Id, f64)> {
+fn least_denominators(graph: &Graph, subject: &Subject<'_>, inputs: &[Group]) -> Vec<(NodeIndex, f64)> {
     let around: Vec<Vec<f64>> = states(subject, inputs).iter().map(|(x, _)| graph.results(x)).collect();
-    let size = |id: Id| around.iter().map(|r| r[id].abs()).filter(|x| x.is_finite()).fold(0.0, f64::max);
+    let size = |id: NodeIndex| around.iter().map(|r| r[id].abs()).filter(|x| x.is_finite()).fold(0.0, f64::max);
     let uses = graph.uses();
-    let denominator = |(id, node): (Id, &Node)| match node {
-        Node::Reciprocal(x) if uses[id] > 0 => Some((*x, POOR * size(*x))),
+    let denominator = |(id, node): (NodeIndex, &GraphNode)| match node {
+        GraphNode::Reciprocal(x) if uses[id] > 0 => Some((*x, POOR * size(*x))),
         _ => None,
     };
     graph.nodes.iter().enumerate().filter_map(denominator).collect()

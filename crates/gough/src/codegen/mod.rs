@@ -34,7 +34,7 @@ mod sight;
 
 pub use graph::Count;
 pub use models::Group;
-pub use optimise::Stages;
+pub use optimise::StageCounts;
 pub use published::{Published, published};
 
 use crate::Robot;
@@ -42,7 +42,7 @@ use crate::dynamics::regressor::StandardSet;
 use crate::elastodynamics::{Actuators, ElasticError};
 use crate::kinematics::{SolveError, WorkingMode};
 use crate::scalar::{Expr, Program, trace};
-use emit::Unit;
+use emit::CodeFunction;
 use models::{Inputs, Outputs, Subject};
 use std::fmt;
 
@@ -174,7 +174,7 @@ pub enum Solve {
 
 /// Coordinates of the small motions of a flexible robot.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum Coordinates {
+pub enum ElasticCoordinates {
     /// Motions of nodes, in axes that go with the legs.
     #[default]
     Nodal,
@@ -193,7 +193,7 @@ pub enum Symbolic {
 
 /// What is to be generated.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Options {
+pub struct CodeOptions {
     /// The model.
     pub model: ModelKind,
     /// The language.
@@ -209,7 +209,7 @@ pub struct Options {
     /// How systems are solved.
     pub solve: Solve,
     /// Coordinates of mass and stiffness.
-    pub coordinates: Coordinates,
+    pub coordinates: ElasticCoordinates,
     /// What the drives do while the robot vibrates.
     pub actuators: Actuators,
     /// Discriminants of the square roots taken are outputs too: negative means out of reach. They are not counted.
@@ -219,7 +219,7 @@ pub struct Options {
     pub columns: Option<StandardSet>,
 }
 
-impl Options {
+impl CodeOptions {
     /// A model in a language, numbers folded in.
     pub fn new(model: ModelKind, language: Language) -> Self {
         Self {
@@ -230,7 +230,7 @@ impl Options {
             derivatives: Vec::new(),
             friction: false,
             solve: Solve::Unrolled,
-            coordinates: Coordinates::default(),
+            coordinates: ElasticCoordinates::default(),
             actuators: Actuators::default(),
             margins: false,
             columns: None,
@@ -261,7 +261,7 @@ pub struct Generated {
     /// Operations of the code; margins are not counted.
     pub count: Count,
     /// Operations stage by stage.
-    pub stages: Stages,
+    pub stages: StageCounts,
     /// The working mode.
     pub mode: String,
     /// Inputs and outputs at some states around home, one list per state: numbers of the library's general road, which the
@@ -435,7 +435,7 @@ fn listed(names: &[String]) -> String {
 }
 
 /// A model of a robot as source code.
-pub fn generate(robot: &Robot, options: &Options) -> Result<Generated, CodegenError> {
+pub fn generate(robot: &Robot, options: &CodeOptions) -> Result<Generated, CodegenError> {
     if options.solve == Solve::Routine && !options.derivatives.is_empty() {
         return Err(CodegenError::DerivativesOfRoutine);
     }
@@ -476,15 +476,16 @@ pub fn generate(robot: &Robot, options: &Options) -> Result<Generated, CodegenEr
     };
     let name = format!("{}_{}", identifier(&robot.model().topology().name), identifier(options.model.name()));
     let vectors = checked::vectors(&subject, options.model, &inputs, |x| solved(&program.eval(x), system))?;
-    let unit = Unit { name, inputs, outputs, graph: &graph, system, about: about(&subject, options, &count), vectors };
+    let unit =
+        CodeFunction { name, inputs, outputs, graph: &graph, system, about: about(&subject, options, &count), vectors };
     let files = emit::files(options.language, &unit);
     let mode = mode.name(robot.model().topology());
-    let Unit { name, inputs, outputs, vectors, .. } = unit;
+    let CodeFunction { name, inputs, outputs, vectors, .. } = unit;
     Ok(Generated { files, function: name, inputs, outputs, count, stages, mode, vectors })
 }
 
 /// Dynamic parameters that the efforts are written on.
-fn columns(robot: &Robot, options: &Options) -> Result<Option<StandardSet>, CodegenError> {
+fn columns(robot: &Robot, options: &CodeOptions) -> Result<Option<StandardSet>, CodegenError> {
     if !matches!(options.model, ModelKind::Idm | ModelKind::Regressor) {
         return if options.columns.is_some() { Err(CodegenError::NoColumns) } else { Ok(None) };
     }
@@ -496,7 +497,7 @@ fn columns(robot: &Robot, options: &Options) -> Result<Option<StandardSet>, Code
 }
 
 /// The balance of the platform that takes fewest operations; only efforts need one.
-fn best_balance<'a>(subject: Subject<'a>, options: &Options) -> Subject<'a> {
+fn best_balance<'a>(subject: Subject<'a>, options: &CodeOptions) -> Subject<'a> {
     if options.model != ModelKind::Idm || options.solve == Solve::Routine {
         return subject;
     }
@@ -639,7 +640,7 @@ fn identifier(name: &str) -> String {
 }
 
 /// First lines of every file.
-fn about(subject: &Subject<'_>, options: &Options, count: &Count) -> Vec<String> {
+fn about(subject: &Subject<'_>, options: &CodeOptions, count: &Count) -> Vec<String> {
     let robot = subject.robot;
     let topology = robot.model().topology();
     let names = subject.parameter_group().entries;

@@ -8,7 +8,7 @@ use rayon::prelude::*;
 
 /// How many operations are left after each stage.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Stages {
+pub struct StageCounts {
     /// As traced, every expression a tree: nothing is shared.
     pub naive: Count,
     /// Signs, constants and powers in canonical order, still nothing shared.
@@ -57,9 +57,14 @@ fn under(program: &Program, rules: Rules) -> Vec<Graph> {
 }
 
 /// Operations stage by stage.
-pub(super) fn stages(program: &Program, best: &Graph) -> Stages {
+pub(super) fn stages(program: &Program, best: &Graph) -> StageCounts {
     let canon = Graph::new(&Canon::new(program, Rules { opens: true, ..Rules::default() }));
-    Stages { naive: traced_as_tree(program), simplified: as_tree(&canon), common: canon.count(), shared: best.count() }
+    StageCounts {
+        naive: traced_as_tree(program),
+        simplified: as_tree(&canon),
+        common: canon.count(),
+        shared: best.count(),
+    }
 }
 
 /// Operations of a traced program if every result were computed again wherever it is used.
@@ -94,7 +99,7 @@ fn traced_as_tree(program: &Program) -> Count {
 /// The same for a graph.
 fn as_tree(graph: &Graph) -> Count {
     use super::canon::Function;
-    use super::graph::Node;
+    use super::graph::GraphNode;
     let mut costs = vec![[0.0_f64; 4]; graph.nodes.len()];
     for id in graph.sorted() {
         let mut cost = [0.0; 4];
@@ -102,12 +107,12 @@ fn as_tree(graph: &Graph) -> Count {
             (0..4).for_each(|k| cost[k] += costs[operand][k]);
         }
         match &graph.nodes[id] {
-            Node::Sum(terms) => cost[0] += (terms.len() - 1) as f64,
-            Node::Product(factors) => cost[1] += (factors.len() - 1) as f64,
-            Node::Reciprocal(_) => cost[1] += 1.0,
-            Node::Call(Function::Sqrt, _) => cost[2] += 1.0,
-            Node::Call(Function::Sign | Function::Select, _) | Node::Input(_) | Node::Number(_) => {}
-            Node::Call(..) => cost[3] += 1.0,
+            GraphNode::Sum(terms) => cost[0] += (terms.len() - 1) as f64,
+            GraphNode::Product(factors) => cost[1] += (factors.len() - 1) as f64,
+            GraphNode::Reciprocal(_) => cost[1] += 1.0,
+            GraphNode::Call(Function::Sqrt, _) => cost[2] += 1.0,
+            GraphNode::Call(Function::Sign | Function::Select, _) | GraphNode::Input(_) | GraphNode::Number(_) => {}
+            GraphNode::Call(..) => cost[3] += 1.0,
         }
         costs[id] = cost;
     }

@@ -1,6 +1,6 @@
 //! Pairs of terms or factors that lists have in common, kept up to date while lists change.
 
-use super::graph::Id;
+use super::canon::NodeIndex;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::hash::Hash;
 
@@ -9,11 +9,11 @@ pub(super) struct Pairs<P> {
     /// Whether two pairs have an element in common.
     meet: fn(&P, &P) -> bool,
     /// Pairs of the lists of three or more.
-    long: HashMap<Id, Vec<P>>,
+    long: HashMap<NodeIndex, Vec<P>>,
     /// How many lists of two are a pair.
     short: HashMap<P, usize>,
     /// Long lists that have a pair, as often as they have it.
-    having: HashMap<P, Vec<Id>>,
+    having: HashMap<P, Vec<NodeIndex>>,
     /// Pairs by how many lists have them, where several do.
     order: BTreeMap<usize, BTreeSet<P>>,
     /// Other pairs that a pair would break apart, where known.
@@ -78,7 +78,7 @@ impl<P: Ord + Copy + Hash> Pairs<P> {
     }
 
     /// Add a list of three or more by its pairs.
-    pub fn add_long(&mut self, id: Id, list: Vec<P>) {
+    pub fn add_long(&mut self, id: NodeIndex, list: Vec<P>) {
         for p in &list {
             self.change(*p, |pairs| pairs.having.entry(*p).or_default().push(id));
         }
@@ -89,7 +89,7 @@ impl<P: Ord + Copy + Hash> Pairs<P> {
     }
 
     /// Take a long list away.
-    pub fn remove_long(&mut self, id: Id) {
+    pub fn remove_long(&mut self, id: NodeIndex) {
         let list = self.long.get(&id).cloned().unwrap_or_default();
         for p in &list {
             self.broken.remove(p);
@@ -104,7 +104,7 @@ impl<P: Ord + Copy + Hash> Pairs<P> {
     }
 
     /// Long lists that have a pair, in order.
-    pub fn lists(&self, p: &P) -> Vec<Id> {
+    pub fn lists(&self, p: &P) -> Vec<NodeIndex> {
         let mut list = self.having.get(p).cloned().unwrap_or_default();
         list.sort_unstable();
         list.dedup();

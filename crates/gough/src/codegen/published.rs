@@ -1,6 +1,6 @@
 //! Operation counts that others printed for the same models of the same robots.
 
-use super::{Coordinates, ModelKind};
+use super::{ElasticCoordinates, ModelKind};
 
 /// A printed count.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -12,7 +12,7 @@ pub struct Published {
     /// Intermediate variables.
     pub variables: usize,
     /// Which coordinates it is for.
-    pub coordinates: Coordinates,
+    pub coordinates: ElasticCoordinates,
     /// Where it is printed.
     pub source: &'static str,
 }
@@ -28,7 +28,7 @@ const NAVARO: Published = Published {
     add: 36183,
     mul: 37341,
     variables: 21383,
-    coordinates: Coordinates::Relative,
+    coordinates: ElasticCoordinates::Relative,
     source: "Germain, Briot, Caro & Wenger, J. Comput. Nonlinear Dyn. 10 (2015), doi 10.1115/1.4028573",
 };
 

@@ -12,7 +12,7 @@ use crate::spatial::{Inertia, Mat3, Vec3};
 
 /// A point mass through a closure.
 #[derive(Clone, Copy, PartialEq, Debug)]
-struct Crossing {
+struct MassCrossing {
     closure: ClosureId,
     /// The side it leaves.
     side: usize,
@@ -23,7 +23,7 @@ struct Crossing {
 /// What crosses the closures of each body. Made on `f64`.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) struct Regrouping {
-    crossings: PerBody<Option<Crossing>>,
+    crossings: PerBody<Option<MassCrossing>>,
     order: Vec<BodyId>,
 }
 
@@ -50,7 +50,7 @@ impl Regrouping {
                     JointKind::Prismatic | JointKind::Fixed => None,
                 };
                 let far = kills.is_none_or(|k| p[k].abs() > 1e-9 * model.size());
-                far.then_some(Crossing { closure: c, side, kills })
+                far.then_some(MassCrossing { closure: c, side, kills })
             })
         };
         Self { crossings: topology.bodies.map(|b, _| crossing(b)), order }
@@ -70,8 +70,8 @@ impl Regrouping {
 }
 
 /// Move a point mass from a body to what it is tied to.
-fn cross<S: Real>(model: &Model<S>, b: BodyId, crossing: Crossing, all: &mut Inertias<S>) {
-    let Crossing { closure, side, kills } = crossing;
+fn cross<S: Real>(model: &Model<S>, b: BodyId, crossing: MassCrossing, all: &mut Inertias<S>) {
+    let MassCrossing { closure, side, kills } = crossing;
     let frames = &model.numbers().closures[closure];
     let own = all.bodies[b];
     let m = kills.map_or(own.m, |k| own.ms[k] / frames[side].p[k]);

@@ -1,6 +1,7 @@
 //! Fewer operations: common factors of sums, and pairs of terms or factors that several nodes have in common.
 
-use super::graph::{Graph, Id, Node, Signed};
+use super::canon::NodeIndex;
+use super::graph::{Graph, GraphNode, Signed};
 use super::pairs::Pairs;
 use std::collections::BTreeMap;
 
@@ -27,7 +28,7 @@ pub(super) fn share(graph: &mut Graph, factor_first: bool) {
 }
 
 /// A sum of three terms or more with two of them as one.
-fn with_pair(list: &[Signed], (a, b, differ): (Id, Id, bool), pair: Id) -> Option<Vec<Signed>> {
+fn with_pair(list: &[Signed], (a, b, differ): (NodeIndex, NodeIndex, bool), pair: NodeIndex) -> Option<Vec<Signed>> {
     let i = list.iter().position(|t| t.node == a)?;
     let j = list.iter().position(|t| t.node == b).filter(|j| *j != i)?;
     if list.len() < 3 || (list[i].minus != list[j].minus) != differ {
@@ -45,11 +46,11 @@ fn open(graph: &mut Graph) {
     let uses = graph.uses();
     for id in graph.sorted() {
         match &graph.nodes[id] {
-            Node::Sum(terms) => {
+            GraphNode::Sum(terms) => {
                 let mut list: Vec<Signed> = Vec::new();
                 for t in terms {
                     match &graph.nodes[t.node] {
-                        Node::Sum(inner) if uses[t.node] == 1 => {
+                        GraphNode::Sum(inner) if uses[t.node] == 1 => {
                             list.extend(inner.iter().map(|i| Signed { node: i.node, minus: i.minus != t.minus }));
                         }
                         _ => list.push(*t),
@@ -57,20 +58,20 @@ fn open(graph: &mut Graph) {
                 }
                 list.sort_unstable();
                 if list.len() > terms.len() {
-                    graph.replace(id, Node::Sum(list));
+                    graph.replace(id, GraphNode::Sum(list));
                 }
             }
-            Node::Product(factors) => {
-                let mut list: Vec<Id> = Vec::new();
+            GraphNode::Product(factors) => {
+                let mut list: Vec<NodeIndex> = Vec::new();
                 for f in factors {
                     match &graph.nodes[*f] {
-                        Node::Product(inner) if uses[*f] == 1 => list.extend(inner),
+                        GraphNode::Product(inner) if uses[*f] == 1 => list.extend(inner),
                         _ => list.push(*f),
                     }
                 }
                 list.sort_unstable();
                 if list.len() > factors.len() {
-                    graph.replace(id, Node::Product(list));
+                    graph.replace(id, GraphNode::Product(list));
                 }
             }
             _ => {}
@@ -79,9 +80,9 @@ fn open(graph: &mut Graph) {
 }
 
 /// Factors of a term of a sum: those of a product that only this sum uses.
-fn factors(graph: &Graph, id: Id, uses: &[usize]) -> Vec<Id> {
+fn factors(graph: &Graph, id: NodeIndex, uses: &[usize]) -> Vec<NodeIndex> {
     match &graph.nodes[id] {
-        Node::Product(list) if uses[id] == 1 => list.clone(),
+        GraphNode::Product(list) if uses[id] == 1 => list.clone(),
         _ => vec![id],
     }
 }
@@ -90,9 +91,9 @@ fn factors(graph: &Graph, id: Id, uses: &[usize]) -> Vec<Id> {
 fn factor(graph: &mut Graph) {
     let uses = graph.uses();
     for id in graph.sorted() {
-        while let Node::Sum(terms) = graph.nodes[id].clone() {
-            let lists: Vec<Vec<Id>> = terms.iter().map(|t| factors_now(graph, t.node, &uses)).collect();
-            let mut counts: BTreeMap<Id, usize> = BTreeMap::new();
+        while let GraphNode::Sum(terms) = graph.nodes[id].clone() {
+            let lists: Vec<Vec<NodeIndex>> = terms.iter().map(|t| factors_now(graph, t.node, &uses)).collect();
+            let mut counts: BTreeMap<NodeIndex, usize> = BTreeMap::new();
             for list in lists.iter().filter(|l| l.len() > 1) {
                 let mut seen = list.clone();
                 seen.dedup();
@@ -116,36 +117,38 @@ fn factor(graph: &mut Graph) {
             let bracket = graph.sum(inner);
             if outer.is_empty() && minus {
                 // The sign would have to leave the node: turn one bracket round instead.
-                let Node::Sum(inner) = graph.nodes[bracket].clone() else { break };
+                let GraphNode::Sum(inner) = graph.nodes[bracket].clone() else { break };
                 let turned = graph.sum(inner.into_iter().map(|t| Signed { minus: !t.minus, ..t }).collect());
                 let mut list = vec![common, turned];
                 list.sort_unstable();
-                graph.replace(id, Node::Product(list));
+                graph.replace(id, GraphNode::Product(list));
             } else if outer.is_empty() {
                 let mut list = vec![common, bracket];
                 list.sort_unstable();
-                graph.replace(id, Node::Product(list));
+                graph.replace(id, GraphNode::Product(list));
             } else {
                 let product = graph.product(vec![common, bracket]);
                 outer.push(Signed { node: product, minus });
                 outer.sort_unstable();
-                graph.replace(id, Node::Sum(outer));
+                graph.replace(id, GraphNode::Sum(outer));
             }
         }
     }
 }
 
 /// As [`factors`]; nodes made since the uses were counted are used once.
-fn factors_now(graph: &Graph, id: Id, uses: &[usize]) -> Vec<Id> {
+fn factors_now(graph: &Graph, id: NodeIndex, uses: &[usize]) -> Vec<NodeIndex> {
     if id < uses.len() { factors(graph, id, uses) } else { vec![id] }
 }
 
 /// The pair of factors that most products have becomes a product of its own, again and again.
 fn share_products(graph: &mut Graph) {
     let mut uses = graph.uses();
-    let mut pairs = Pairs::new(|p: &(Id, Id), q: &(Id, Id)| [p.0, p.1].iter().any(|f| [q.0, q.1].contains(f)));
+    let mut pairs = Pairs::new(|p: &(NodeIndex, NodeIndex), q: &(NodeIndex, NodeIndex)| {
+        [p.0, p.1].iter().any(|f| [q.0, q.1].contains(f))
+    });
     for id in (0..graph.nodes.len()).filter(|id| uses[*id] > 0) {
-        if let Node::Product(list) = &graph.nodes[id] {
+        if let GraphNode::Product(list) = &graph.nodes[id] {
             add_product(&mut pairs, graph, id, list);
         }
     }
@@ -158,7 +161,7 @@ fn share_products(graph: &mut Graph) {
         }
         let mut shorter = false;
         for id in pairs.lists(&(a, b)).into_iter().filter(|id| *id != pair) {
-            let Node::Product(mut list) = graph.nodes[id].clone() else { continue };
+            let GraphNode::Product(mut list) = graph.nodes[id].clone() else { continue };
             if squared(graph, &list) == Some((a, b)) {
                 let x = if graph.is_number(a) { b } else { a };
                 list.retain(|f| *f != x && !graph.is_number(*f));
@@ -173,7 +176,7 @@ fn share_products(graph: &mut Graph) {
             list.sort_unstable();
             pairs.remove_long(id);
             add_product(&mut pairs, graph, id, &list);
-            graph.replace(id, Node::Product(list));
+            graph.replace(id, GraphNode::Product(list));
             shorter = true;
         }
         if !shorter {
@@ -182,7 +185,7 @@ fn share_products(graph: &mut Graph) {
     }
 }
 
-fn add_product(pairs: &mut Pairs<(Id, Id)>, graph: &Graph, id: Id, list: &[Id]) {
+fn add_product(pairs: &mut Pairs<(NodeIndex, NodeIndex)>, graph: &Graph, id: NodeIndex, list: &[NodeIndex]) {
     match *list {
         [a, b] => pairs.add_short((a, b)),
         _ => pairs.add_long(id, factor_pairs(graph, list)),
@@ -190,8 +193,8 @@ fn add_product(pairs: &mut Pairs<(Id, Id)>, graph: &Graph, id: Id, list: &[Id]) 
 }
 
 /// Pairs of factors of a product.
-fn factor_pairs(graph: &Graph, list: &[Id]) -> Vec<(Id, Id)> {
-    let mut pairs: Vec<(Id, Id)> =
+fn factor_pairs(graph: &Graph, list: &[NodeIndex]) -> Vec<(NodeIndex, NodeIndex)> {
+    let mut pairs: Vec<(NodeIndex, NodeIndex)> =
         (0..list.len()).flat_map(|i| (i + 1..list.len()).map(move |j| (list[i], list[j]))).collect();
     pairs.extend(squared(graph, list));
     pairs.sort_unstable();
@@ -200,8 +203,8 @@ fn factor_pairs(graph: &Graph, list: &[Id]) -> Vec<(Id, Id)> {
 }
 
 /// `k² x x ..` is `(k x)² ..`: the pair `k`, `x`, where the number `k` is there already.
-fn squared(graph: &Graph, list: &[Id]) -> Option<(Id, Id)> {
-    let (numbers, rest): (Vec<Id>, Vec<Id>) = list.iter().partition(|f| graph.is_number(**f));
+fn squared(graph: &Graph, list: &[NodeIndex]) -> Option<(NodeIndex, NodeIndex)> {
+    let (numbers, rest): (Vec<NodeIndex>, Vec<NodeIndex>) = list.iter().partition(|f| graph.is_number(**f));
     let &[square] = numbers.as_slice() else { return None };
     let x = rest.windows(2).find(|w| w[0] == w[1] && rest.iter().filter(|f| **f == w[0]).count() == 2)?[0];
     let k = graph.root_of(square)?;
@@ -211,10 +214,11 @@ fn squared(graph: &Graph, list: &[Id]) -> Option<(Id, Id)> {
 /// The same for pairs of terms of sums, up to a common sign.
 fn share_sums(graph: &mut Graph) {
     let mut uses = graph.uses();
-    let mut pairs =
-        Pairs::new(|p: &(Id, Id, bool), q: &(Id, Id, bool)| [p.0, p.1].iter().any(|t| [q.0, q.1].contains(t)));
+    let mut pairs = Pairs::new(|p: &(NodeIndex, NodeIndex, bool), q: &(NodeIndex, NodeIndex, bool)| {
+        [p.0, p.1].iter().any(|t| [q.0, q.1].contains(t))
+    });
     for id in (0..graph.nodes.len()).filter(|id| uses[*id] > 0) {
-        if let Node::Sum(list) = &graph.nodes[id] {
+        if let GraphNode::Sum(list) = &graph.nodes[id] {
             add_sum(&mut pairs, id, list);
         }
     }
@@ -227,11 +231,11 @@ fn share_sums(graph: &mut Graph) {
         }
         let mut shorter = false;
         for id in pairs.lists(&(a, b, differ)).into_iter().filter(|id| *id != pair) {
-            let Node::Sum(list) = &graph.nodes[id] else { continue };
+            let GraphNode::Sum(list) = &graph.nodes[id] else { continue };
             let Some(shared) = with_pair(list, (a, b, differ), pair) else { continue };
             pairs.remove_long(id);
             add_sum(&mut pairs, id, &shared);
-            graph.replace(id, Node::Sum(shared));
+            graph.replace(id, GraphNode::Sum(shared));
             shorter = true;
         }
         if !shorter {
@@ -240,7 +244,7 @@ fn share_sums(graph: &mut Graph) {
     }
 }
 
-fn add_sum(pairs: &mut Pairs<(Id, Id, bool)>, id: Id, list: &[Signed]) {
+fn add_sum(pairs: &mut Pairs<(NodeIndex, NodeIndex, bool)>, id: NodeIndex, list: &[Signed]) {
     if list.len() < 3 {
         term_pairs(list).into_iter().for_each(|p| pairs.add_short(p));
     } else {
@@ -249,7 +253,7 @@ fn add_sum(pairs: &mut Pairs<(Id, Id, bool)>, id: Id, list: &[Signed]) {
 }
 
 /// Pairs of different terms of a sum, and whether their signs differ.
-fn term_pairs(list: &[Signed]) -> Vec<(Id, Id, bool)> {
+fn term_pairs(list: &[Signed]) -> Vec<(NodeIndex, NodeIndex, bool)> {
     let pair = |i: usize, j: usize| (list[i].node, list[j].node, list[i].minus != list[j].minus);
     let later = |i: usize| (i + 1..list.len()).filter(move |j| list[*j].node != list[i].node);
     (0..list.len()).flat_map(|i| later(i).map(move |j| pair(i, j))).collect()

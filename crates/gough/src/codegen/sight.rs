@@ -1,7 +1,7 @@
 //! Frames seen from each other without the world between them: axes over the joints of the tree, origins over the joints and
 //! closures that tie points together.
 
-use super::frames::Frames;
+use super::frames::TreeFrames;
 use super::plan::{LegsPlan, joins_points};
 use crate::elastodynamics::Sight;
 use crate::kinematics::Positions;
@@ -61,7 +61,7 @@ fn cleaned(x: f64) -> f64 {
 /// A posture in which frames are seen from body to body.
 pub(super) struct FromBodies<'a, S: Real> {
     model: &'a Model<S>,
-    frames: Frames<S>,
+    frames: TreeFrames<S>,
     alike: &'a Alike,
 }
 
@@ -72,11 +72,11 @@ struct Common<S: Real> {
 }
 
 /// A step from a node, left at a point, to the next, entered at the same point.
-type Hop<S> = (Node, Vec3<S>, Node, Vec3<S>);
+type SightStep<S> = (Node, Vec3<S>, Node, Vec3<S>);
 
 impl<'a, S: Real> FromBodies<'a, S> {
     pub fn new(model: &'a Model<S>, plan: &LegsPlan, alike: &'a Alike, pos: &Positions<S>) -> Self {
-        Self { model, frames: Frames::new(model, plan, pos), alike }
+        Self { model, frames: TreeFrames::new(model, plan, pos), alike }
     }
 
     /// A vector in the axes of a node, in those of another.
@@ -112,9 +112,9 @@ impl<'a, S: Real> FromBodies<'a, S> {
     }
 
     /// The shortest way from one node to another over common points: what is left and what is entered at each.
-    fn way(&self, from: Node, to: Node) -> Vec<Hop<S>> {
+    fn way(&self, from: Node, to: Node) -> Vec<SightStep<S>> {
         let commons = self.commons();
-        let mut ways: Vec<(Node, Vec<Hop<S>>)> = vec![(from, Vec::new())];
+        let mut ways: Vec<(Node, Vec<SightStep<S>>)> = vec![(from, Vec::new())];
         let mut at = 0;
         while let Some((node, way)) = ways.get(at).cloned() {
             if node == to {

@@ -3,10 +3,10 @@
 //! Frames are described in axes that go with the legs, so that most beams look the same at every posture. What does not
 //! change is added up once; a posture renews only the blocks that a joint turns.
 
-use super::beam::Block;
+use super::beam::Mat6;
 use super::closing::{closing_matrix, constraints};
-use super::numbers::{Column, ElasticNumbers, ElementNumbers, Sight};
-use super::plan::{Cluster, ElasticPlan, Element, Part, Variable};
+use super::numbers::{ElasticNumbers, ElementNumbers, Sight, Vec6};
+use super::plan::{Cluster, ElasticPlan, Element, LegOrTip, Variable};
 use crate::kinematics::Positions;
 use crate::linalg::arrow::Arrow;
 use crate::linalg::small::Dense;
@@ -21,7 +21,7 @@ pub struct ElasticModel<S: Real> {
     plan: Arc<ElasticPlan>,
     numbers: ElasticNumbers<S>,
     /// Columns of the frames that are constant, loops closed.
-    columns: Vec<Vec<Column<S>>>,
+    columns: Vec<Vec<Vec6<S>>>,
     K: Arrow<S>,
     M: Arrow<S>,
     /// Blocks to renew.
@@ -62,8 +62,8 @@ impl Term {
 fn is_below(plan: &ElasticPlan, [a, b]: [usize; 2]) -> bool {
     let (ca, cb) = (&plan.clusters[a], &plan.clusters[b]);
     match (ca.part, cb.part) {
-        (Part::Tip, Part::Leg(_)) => false,
-        (Part::Leg(_), Part::Tip) => true,
+        (LegOrTip::Tip, LegOrTip::Leg(_)) => false,
+        (LegOrTip::Leg(_), LegOrTip::Tip) => true,
         _ => ca.offset >= cb.offset,
     }
 }
@@ -76,15 +76,15 @@ pub struct ElasticData<S: Real> {
     /// Mass, likewise.
     pub M: Arrow<S>,
     /// Motion of every frame per unit of the coordinates of its cluster.
-    columns: Vec<Vec<Column<S>>>,
+    columns: Vec<Vec<Vec6<S>>>,
     /// Variables by coordinates, of clusters with loops.
-    closing: Vec<Closing<S>>,
-    scratch: Vec<Column<S>>,
+    closing: Vec<ClosingRows<S>>,
+    scratch: Vec<Vec6<S>>,
     product: Vec<S>,
 }
 
 #[derive(Clone, Debug)]
-struct Closing<S> {
+struct ClosingRows<S> {
     rows: Dense<S>,
     J: Dense<S>,
     pivots: Vec<S>,
@@ -149,7 +149,7 @@ impl<S: Real> ElasticModel<S> {
 
     /// Memory for one computation.
     pub fn data(&self) -> ElasticData<S> {
-        let closing = |c: &Cluster| Closing {
+        let closing = |c: &Cluster| ClosingRows {
             rows: Dense::zeros(6 * c.loops.len(), c.variables.len()),
             J: Dense::zeros(c.variables.len(), c.independent.len()),
             pivots: Vec::with_capacity(c.order.rows.len()),
@@ -201,7 +201,7 @@ pub fn all_columns<S: Real, P: Sight<S>>(
 
 impl<S: Real> ElasticData<S> {
     /// Motion of a frame, in its own axes, per unit of each coordinate of its cluster.
-    pub fn columns(&self, frame: usize) -> &[Column<S>] {
+    pub fn columns(&self, frame: usize) -> &[Vec6<S>] {
         &self.columns[frame]
     }
 
@@ -302,14 +302,14 @@ fn term(plan: &ElasticPlan, element: usize, ends: [usize; 2]) -> Option<Term> {
 }
 
 /// Where the block of two clusters stands. Blocks on the diagonal of the arrow are filled below their diagonal.
-fn each_entry(plan: &ElasticPlan, a: usize, b: usize, put: &mut dyn FnMut(Part, bool, usize, usize, usize, usize)) {
+fn each_entry(plan: &ElasticPlan, a: usize, b: usize, put: &mut dyn FnMut(LegOrTip, bool, usize, usize, usize, usize)) {
     let (ca, cb) = (&plan.clusters[a], &plan.clusters[b]);
     for i in 0..ca.independent.len() {
         for j in 0..cb.independent.len() {
             let (r, c) = (ca.offset + i, cb.offset + j);
             match (ca.part, cb.part) {
-                (Part::Leg(leg), Part::Tip) => put(Part::Leg(leg), true, r, c, i, j),
-                (Part::Tip, Part::Leg(leg)) => put(Part::Leg(leg), true, c, r, i, j),
+                (LegOrTip::Leg(leg), LegOrTip::Tip) => put(LegOrTip::Leg(leg), true, r, c, i, j),
+                (LegOrTip::Tip, LegOrTip::Leg(leg)) => put(LegOrTip::Leg(leg), true, c, r, i, j),
                 (part, _) => put(part, false, r.max(c), r.min(c), i, j),
             }
         }
@@ -322,9 +322,9 @@ fn touched(plan: &ElasticPlan, moving: &[Term]) -> Touched {
     for term in moving {
         let [a, b] = term.clusters;
         each_entry(plan, a, b, &mut |part, border, r, c, _, _| match (part, border) {
-            (Part::Leg(leg), true) => t.border[leg].push(r * plan.sizes.1 + c),
-            (Part::Leg(leg), false) => t.own[leg].push(r * plan.sizes.0[leg] + c),
-            (Part::Tip, _) => t.tip.push(r * plan.sizes.1 + c),
+            (LegOrTip::Leg(leg), true) => t.border[leg].push(r * plan.sizes.1 + c),
+            (LegOrTip::Leg(leg), false) => t.own[leg].push(r * plan.sizes.0[leg] + c),
+            (LegOrTip::Tip, _) => t.tip.push(r * plan.sizes.1 + c),
         });
     }
     for list in t.own.iter_mut().chain(&mut t.border).chain(std::iter::once(&mut t.tip)) {
@@ -351,14 +351,14 @@ fn add_term<S: Real>(elastic: &ElasticModel<S>, t: Term, data: &mut ElasticData<
         ElementNumbers::Beam(e) => {
             let [fa, fb] = t.frames.map(|f| f.unwrap_or(0));
             let [i, j] = t.ends;
-            let at = Place { plan, a, b, same: i == j };
+            let at = BlockPlace { plan, a, b, same: i == j };
             let (left, right) = (&data.columns[fa], &data.columns[fb]);
             add(&at, left, right, |x| beam_times(&e.K[i][j], x), &mut data.product, &mut data.K);
             add(&at, left, right, |x| beam_times(&e.M[i][j], x), &mut data.product, &mut data.M);
         }
         ElementNumbers::Inertia(inertia) => {
             let f = t.frames[0].unwrap_or(0);
-            let at = Place { plan, a, b, same: true };
+            let at = BlockPlace { plan, a, b, same: true };
             let columns = &data.columns[f];
             add(&at, columns, columns, |x| inertia_times(inertia, x), &mut data.product, &mut data.M);
         }
@@ -369,7 +369,7 @@ fn add_term<S: Real>(elastic: &ElasticModel<S>, t: Term, data: &mut ElasticData<
 }
 
 /// Where a block goes: rows and columns of the arrow, and whether it is one of the diagonal of its element.
-struct Place<'p> {
+struct BlockPlace<'p> {
     plan: &'p ElasticPlan,
     a: usize,
     b: usize,
@@ -379,10 +379,10 @@ struct Place<'p> {
 /// Add `leftᵀ A right`. Terms are ordered so that the block lies below the diagonal of the arrow, or on it.
 #[inline]
 fn add<S: Real>(
-    at: &Place<'_>,
-    left: &[Column<S>],
-    right: &[Column<S>],
-    times: impl Fn(&Column<S>) -> Column<S>,
+    at: &BlockPlace<'_>,
+    left: &[Vec6<S>],
+    right: &[Vec6<S>],
+    times: impl Fn(&Vec6<S>) -> Vec6<S>,
     product: &mut Vec<S>,
     out: &mut Arrow<S>,
 ) {
@@ -394,9 +394,9 @@ fn add<S: Real>(
         times(y).into_iter().enumerate().for_each(|(k, x)| product[k * n + j] = x);
     }
     let block = match (ca.part, cb.part) {
-        (Part::Leg(leg), Part::Tip) => &mut out.legs[leg].border,
-        (Part::Leg(leg), Part::Leg(_)) => &mut out.legs[leg].own,
-        (Part::Tip, _) => &mut out.tip,
+        (LegOrTip::Leg(leg), LegOrTip::Tip) => &mut out.legs[leg].border,
+        (LegOrTip::Leg(leg), LegOrTip::Leg(_)) => &mut out.legs[leg].own,
+        (LegOrTip::Tip, _) => &mut out.tip,
     };
     let first = |i: usize| (ca.offset + i) * block.cols + cb.offset;
     let diagonal = at.a == at.b;
@@ -408,7 +408,7 @@ fn add<S: Real>(
         // Both ends of a beam in one cluster: the transpose of the block beside the diagonal of the element.
         for i in 0..n {
             for (j, x) in left.iter().enumerate().take(i + 1) {
-                let y: Column<S> = std::array::from_fn(|k| product[k * n + i]);
+                let y: Vec6<S> = std::array::from_fn(|k| product[k * n + i]);
                 block.data[(ca.offset + i) * block.cols + ca.offset + j] += dot(x, &y);
             }
         }
@@ -417,7 +417,7 @@ fn add<S: Real>(
 
 /// `row += xᵀ P` for a matrix of six rows of length `n`.
 #[inline]
-fn add_row<S: Real>(row: &mut [S], x: &Column<S>, P: &[S], n: usize) {
+fn add_row<S: Real>(row: &mut [S], x: &Vec6<S>, P: &[S], n: usize) {
     let m = row.len();
     let [a, b, c, d, e, f] = [0, 1, 2, 3, 4, 5].map(|k| &P[k * n..k * n + m]);
     for j in 0..m {
@@ -430,8 +430,8 @@ fn add_row<S: Real>(row: &mut [S], x: &Column<S>, P: &[S], n: usize) {
 pub(super) fn add_entry<S: Real>(plan: &ElasticPlan, cluster: usize, i: usize, j: usize, x: S, out: &mut Arrow<S>) {
     let c = &plan.clusters[cluster];
     let block = match c.part {
-        Part::Leg(leg) => &mut out.legs[leg].own,
-        Part::Tip => &mut out.tip,
+        LegOrTip::Leg(leg) => &mut out.legs[leg].own,
+        LegOrTip::Tip => &mut out.tip,
     };
     *block.at_mut(c.offset + i, c.offset + j) += x;
 }
@@ -463,13 +463,13 @@ fn add_scalar<S: Real>(
 }
 
 #[inline]
-pub(super) fn dot<S: Real>(x: &Column<S>, y: &Column<S>) -> S {
+pub(super) fn dot<S: Real>(x: &Vec6<S>, y: &Vec6<S>) -> S {
     x[0] * y[0] + x[1] * y[1] + x[2] * y[2] + x[3] * y[3] + x[4] * y[4] + x[5] * y[5]
 }
 
 /// A block of a beam times a motion: axial, torsion and the two bending planes do not mix.
 #[inline]
-pub(super) fn beam_times<S: Real>(A: &Block<S>, x: &Column<S>) -> Column<S> {
+pub(super) fn beam_times<S: Real>(A: &Mat6<S>, x: &Vec6<S>) -> Vec6<S> {
     [
         A[0][0] * x[0],
         A[1][1] * x[1] + A[1][5] * x[5],
@@ -482,7 +482,7 @@ pub(super) fn beam_times<S: Real>(A: &Block<S>, x: &Column<S>) -> Column<S> {
 
 /// `M t` of a rigid body.
 #[inline]
-pub(super) fn inertia_times<S: Real>(inertia: &Inertia<S>, x: &Column<S>) -> Column<S> {
+pub(super) fn inertia_times<S: Real>(inertia: &Inertia<S>, x: &Vec6<S>) -> Vec6<S> {
     let A = Accel { a: Vec3::new(x[0], x[1], x[2]), alpha: Vec3::new(x[3], x[4], x[5]) };
     inertia.apply(A).to_array()
 }

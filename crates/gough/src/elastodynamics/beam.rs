@@ -9,7 +9,7 @@ use crate::scalar::Real;
 use crate::spatial::{Inertia, Mat3, vec3};
 
 /// A 6 × 6 block, row by row.
-pub type Block<S> = [[S; 6]; 6];
+pub type Mat6<S> = [[S; 6]; 6];
 
 /// Kinds of deformation: each has its own rows and columns of the element.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -79,8 +79,8 @@ impl<S: Real> BeamData<S> {
 #[derive(Clone, PartialEq, Debug)]
 #[allow(missing_docs)]
 pub struct BeamElement<S> {
-    pub K: [[Block<S>; 2]; 2],
-    pub M: [[Block<S>; 2]; 2],
+    pub K: [[Mat6<S>; 2]; 2],
+    pub M: [[Mat6<S>; 2]; 2],
 }
 
 /// Places of deflection and slope of the two bending planes, and the sign of the slope.
@@ -111,7 +111,7 @@ impl<S: Real> BeamElement<S> {
 }
 
 /// Put a bending matrix on (deflection, slope) of both nodes into its places.
-fn bend<S: Real>(out: &mut [[Block<S>; 2]; 2], places: [usize; 2], sign: f64, b: &[[S; 4]; 4]) {
+fn bend<S: Real>(out: &mut [[Mat6<S>; 2]; 2], places: [usize; 2], sign: f64, b: &[[S; 4]; 4]) {
     let factor = |r: usize, c: usize| S::lit(if r % 2 == c % 2 { 1.0 } else { sign });
     for (r, row) in b.iter().enumerate() {
         for (c, x) in row.iter().enumerate() {
@@ -149,11 +149,11 @@ pub struct ClampedBeam<S: Real> {
     /// As a rigid body.
     pub rigid: Inertia<S>,
     /// `[MS_de; MS_re]`: inertia between the motion of the frame and `q̇_e`.
-    pub M_re: Block<S>,
+    pub M_re: Mat6<S>,
     /// Inertia of `q̇_e`.
-    pub M_ee: Block<S>,
+    pub M_ee: Mat6<S>,
     /// Stiffness of `q_e`.
-    pub K_ee: Block<S>,
+    pub K_ee: Mat6<S>,
 }
 
 impl<S: Real> ClampedBeam<S> {
@@ -180,7 +180,7 @@ impl<S: Real> ClampedBeam<S> {
     }
 
     /// (F.14).
-    fn elastic_mass(b: &BeamData<S>, m: S) -> Block<S> {
+    fn elastic_mass(b: &BeamData<S>, m: S) -> Mat6<S> {
         let (l, lit) = (b.l, S::lit);
         let mut M = [[S::zero(); 6]; 6];
         M[0][0] = m * lit(1.0 / 3.0);
@@ -196,7 +196,7 @@ impl<S: Real> ClampedBeam<S> {
     }
 
     /// (F.9).
-    fn stiffness(b: &BeamData<S>) -> Block<S> {
+    fn stiffness(b: &BeamData<S>) -> Mat6<S> {
         let (l, lit) = (b.l, S::lit);
         let mut K = [[S::zero(); 6]; 6];
         K[0][0] = b.EA / l;
@@ -232,7 +232,7 @@ mod tests {
         }
     }
 
-    fn whole(blocks: &[[Block<f64>; 2]; 2]) -> Matrix {
+    fn whole(blocks: &[[Mat6<f64>; 2]; 2]) -> Matrix {
         Matrix::from_fn(12, 12, |i, j| blocks[i / 6][j / 6][i % 6][j % 6])
     }
 

@@ -19,12 +19,12 @@ pub struct BentRobot {
     /// Its model.
     model: Model<f64>,
     /// Where each of its bodies is found in the robot with ideal parallelograms.
-    sources: Vec<Source>,
+    sources: Vec<BodyPlace>,
 }
 
 /// Where a body stands.
 #[derive(Clone, Copy, Debug)]
-enum Source {
+enum BodyPlace {
     /// As this body of the robot with ideal parallelograms.
     Same(BodyId),
     /// At its joint, turned as this body.
@@ -49,11 +49,11 @@ impl BentRobot {
         let bent = if idle.is_empty() { bent } else { bent.replanned(&Findings { idle, ..Findings::default() }) };
         let bent = as_asked(model, bent.with_values(&model.numbers().parameters));
         let source = |name: &str| match split(name) {
-            (plain, Some("-a" | "-b")) => t.body(&format!("{plain}.bar")).map_or(Source::Fixed, Source::Turned),
-            (plain, Some("-e")) => t.body(plain).map_or(Source::Fixed, Source::Turned),
-            (_, Some(_)) => Source::Fixed,
-            (plain, None) if description.bodies.iter().any(|b| b.name.text == plain && has_rods(b)) => Source::Fixed,
-            (plain, None) => t.body(plain).map_or(Source::Fixed, Source::Same),
+            (plain, Some("-a" | "-b")) => t.body(&format!("{plain}.bar")).map_or(BodyPlace::Fixed, BodyPlace::Turned),
+            (plain, Some("-e")) => t.body(plain).map_or(BodyPlace::Fixed, BodyPlace::Turned),
+            (_, Some(_)) => BodyPlace::Fixed,
+            (plain, None) if description.bodies.iter().any(|b| b.name.text == plain && has_rods(b)) => BodyPlace::Fixed,
+            (plain, None) => t.body(plain).map_or(BodyPlace::Fixed, BodyPlace::Same),
         };
         let sources = bent.topology().bodies.values().map(|b| source(&b.name)).collect();
         Some(Self { model: bent, sources })
@@ -71,9 +71,9 @@ impl BentRobot {
         for ((b, body), source) in bent.topology().bodies.iter().zip(&self.sources) {
             let at = || pos.node(body.parent) * bent.numbers().bodies[b].X_PF;
             pos.X_WB[b] = match source {
-                Source::Same(other) => from.X_WB[*other],
-                Source::Turned(other) => Pose { R: from.X_WB[*other].R, p: at().p },
-                Source::Fixed => at(),
+                BodyPlace::Same(other) => from.X_WB[*other],
+                BodyPlace::Turned(other) => Pose { R: from.X_WB[*other].R, p: at().p },
+                BodyPlace::Fixed => at(),
             };
         }
         pos

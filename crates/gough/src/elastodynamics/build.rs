@@ -2,7 +2,7 @@
 
 use super::error::ElasticError;
 use super::plan::{
-    Actuators, BeamSlider, Cluster, ElasticPlan, Element, FramePlan, Host, Link, LinkJoint, MOST_COORDINATES, Part,
+    Actuators, BeamSlider, Cluster, ElasticPlan, Element, FramePlan, Host, LegOrTip, Link, LinkJoint, MOST_COORDINATES,
     Place, Screw, Sliding, Station, Variable, modal,
 };
 use crate::description::{ClosureJoint, Drive, Flexible};
@@ -13,7 +13,7 @@ use crate::spatial::Vec3;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A plan while it is made: bodies and closures linked one after the other.
-pub(super) struct Builder<'m> {
+pub(super) struct ElasticPlanner<'m> {
     model: &'m Model<f64>,
     places: Vec<Place>,
     links: Vec<Link>,
@@ -29,7 +29,7 @@ pub(super) struct Builder<'m> {
 /// Attachments nearer to each other than this fraction of the beam share a node.
 const SAME_NODE: f64 = 1e-9;
 
-impl<'m> Builder<'m> {
+impl<'m> ElasticPlanner<'m> {
     pub(super) fn new(
         model: &'m Model<f64>,
         actuators: Actuators,
@@ -439,7 +439,7 @@ impl<'m> Builder<'m> {
         }
         let independent = (0..variables.len()).collect();
         let order = PivotOrder::default();
-        Ok(Cluster { root, components, variables, loops, order, independent, part: Part::Tip, offset: 0 })
+        Ok(Cluster { root, components, variables, loops, order, independent, part: LegOrTip::Tip, offset: 0 })
     }
 
     /// The frame seen from which most beams are constant: in the largest group of ends that are fixed to each other, the
@@ -506,7 +506,7 @@ impl<'m> Builder<'m> {
             let n = plan.clusters[k].independent.len();
             let cluster = &mut plan.clusters[k];
             if common[k] {
-                (cluster.part, cluster.offset) = (Part::Tip, tip);
+                (cluster.part, cluster.offset) = (LegOrTip::Tip, tip);
                 tip += n;
                 continue;
             }
@@ -517,7 +517,7 @@ impl<'m> Builder<'m> {
                 legs.push((group[k], 0));
                 legs.len() - 1
             });
-            (cluster.part, cluster.offset) = (Part::Leg(leg), legs[leg].1);
+            (cluster.part, cluster.offset) = (LegOrTip::Leg(leg), legs[leg].1);
             legs[leg].1 += n;
         }
         plan.sizes = (legs.into_iter().map(|(_, n)| n).collect(), tip);

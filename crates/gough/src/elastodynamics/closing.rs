@@ -1,6 +1,6 @@
 //! Loops of rigid bodies inside a cluster: which variables depend on the others, and how, section 6.
 
-use super::numbers::{Column, ElasticNumbers, Sight};
+use super::numbers::{ElasticNumbers, Sight, Vec6};
 use super::plan::{Cluster, ElasticPlan, Variable};
 use crate::kinematics::Positions;
 use crate::linalg::RANK_TOLERANCE;
@@ -16,7 +16,7 @@ pub(super) fn constraints<S: Real, P: Sight<S>>(
     numbers: &ElasticNumbers<S>,
     cluster: &Cluster,
     pos: &P,
-    scratch: &mut Vec<Column<S>>,
+    scratch: &mut Vec<Vec6<S>>,
     out: &mut Dense<S>,
 ) {
     out.clear();
@@ -31,7 +31,7 @@ pub(super) fn constraints<S: Real, P: Sight<S>>(
         scratch.iter().enumerate().for_each(|(slot, c)| add(slot, *c));
         numbers.full_columns(model, plan, a, pos, scratch);
         let X_AB = pos.seen(&from, &to);
-        let across = |c: &Column<S>| (-X_AB.pull(crate::spatial::Twist::from_array(*c))).to_array();
+        let across = |c: &Vec6<S>| (-X_AB.pull(crate::spatial::Twist::from_array(*c))).to_array();
         scratch.iter().enumerate().for_each(|(slot, c)| add(slot, across(c)));
         for ((_, screw), slot) in link.columns.iter().zip(&link.slots) {
             let (at, V) = numbers.screw(model, plan, screw, pos);

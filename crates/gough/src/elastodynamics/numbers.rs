@@ -38,8 +38,8 @@ impl<S: Real> Sight<S> for Positions<S> {
     }
 }
 
-/// A motion: linear part first.
-pub type Column<S> = [S; 6];
+/// Six numbers of a motion or a wrench, linear part first.
+pub type Vec6<S> = [S; 6];
 
 /// Constants of an element.
 #[derive(Clone, Debug)]
@@ -154,7 +154,7 @@ impl<S: Real> ElasticNumbers<S> {
         plan: &ElasticPlan,
         f: usize,
         pos: &P,
-        out: &mut Vec<Column<S>>,
+        out: &mut Vec<Vec6<S>>,
     ) {
         let frame = &plan.frames[f];
         if f == 0 {
@@ -211,7 +211,7 @@ fn columns_from<S: Real>(
     plan: &ElasticPlan,
     f: usize,
     X_RF: Pose<S>,
-    out: &mut Vec<Column<S>>,
+    out: &mut Vec<Vec6<S>>,
     screw: impl Fn(&Screw) -> Twist<S>,
 ) {
     let frame = &plan.frames[f];

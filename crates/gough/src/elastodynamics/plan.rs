@@ -7,7 +7,7 @@
 //! taking freedoms away. So a node costs six coordinates and a joint one, loops close by themselves, and only loops of
 //! rigid bodies need elimination.
 
-use super::build::Builder;
+use super::build::ElasticPlanner;
 use super::error::ElasticError;
 use super::numbers::Sight;
 use crate::description::{Flexible, Modal};
@@ -188,7 +188,7 @@ pub struct Cluster {
     /// Variables that remain, by place.
     pub independent: Vec<usize>,
     /// Block of the arrow, and first coordinate in it.
-    pub part: Part,
+    pub part: LegOrTip,
     /// First coordinate.
     pub offset: usize,
 }
@@ -196,7 +196,7 @@ pub struct Cluster {
 /// A block of the arrow.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[allow(missing_docs)]
-pub enum Part {
+pub enum LegOrTip {
     Leg(usize),
     Tip,
 }
@@ -382,8 +382,8 @@ impl ElasticPlan {
     /// Place of a coordinate among all: legs in order, then the tip.
     pub fn place(&self, cluster: &Cluster) -> usize {
         let first: usize = match cluster.part {
-            Part::Leg(i) => self.sizes.0[..i].iter().sum(),
-            Part::Tip => self.sizes.0.iter().sum(),
+            LegOrTip::Leg(i) => self.sizes.0[..i].iter().sum(),
+            LegOrTip::Tip => self.sizes.0.iter().sum(),
         };
         first + cluster.offset
     }
@@ -421,7 +421,7 @@ impl ElasticPlan {
 
     /// Plan at a posture, which decides which variables loops of rigid bodies eliminate, and where sliders stand on beams.
     pub fn new(model: &Model<f64>, actuators: Actuators, pos: &Positions<f64>) -> Result<Self, ElasticError> {
-        let mut builder = Builder::new(model, actuators, BeamSlider::list(model, pos))?;
+        let mut builder = ElasticPlanner::new(model, actuators, BeamSlider::list(model, pos))?;
         builder.link_bodies()?;
         builder.link_closures()?;
         builder.finish(pos)

@@ -5,7 +5,7 @@ use super::beam::Strain;
 use super::bent::BentRobot;
 use super::error::ElasticError;
 use super::numbers::ElementNumbers;
-use super::plan::{Actuators, ElasticPlan, Element, Host, Part, Variable};
+use super::plan::{Actuators, ElasticPlan, Element, Host, LegOrTip, Variable};
 use super::weightless::Weightless;
 use crate::kinematics::platform::{coordinates, pose_with};
 use crate::kinematics::{Positions, Posture, WorkingMode, inverse, inverse_in, pose_bodies};
@@ -694,7 +694,7 @@ fn explain(model: &Model<f64>, plan: &ElasticPlan, e: &ArrowError) -> ElasticErr
 fn coordinate_name(model: &Model<f64>, plan: &ElasticPlan, coordinate: usize) -> String {
     let owner = plan.clusters.iter().find(|c| {
         let first = plan.place(c);
-        let empty = c.part == Part::Tip && c.independent.is_empty();
+        let empty = c.part == LegOrTip::Tip && c.independent.is_empty();
         !empty && (first..first + c.independent.len()).contains(&coordinate)
     });
     let Some(c) = owner else { return format!("coordinate {coordinate}") };

@@ -1,8 +1,8 @@
 //! From a graph to operations: sums take the products along that nothing else uses, numbers are operands.
 
-use super::ops::{Kind, Op, Place};
-use crate::codegen::canon::Function;
-use crate::codegen::graph::{Graph, Id, Node, Signed};
+use super::ops::{Instruction, NumberPlace, Opcode};
+use crate::codegen::canon::{Function, NodeIndex};
+use crate::codegen::graph::{Graph, GraphNode, Signed};
 use crate::codegen::lower::Lowered;
 use std::collections::HashMap;
 
@@ -14,7 +14,7 @@ const LARGEST_ANGLE: f64 = 1e4;
 
 /// Operations on as many registers as there are results, in an order in which they can be done.
 pub(super) struct Assembled {
-    pub ops: Vec<Op<Virtual>>,
+    pub ops: Vec<Instruction<Virtual>>,
     pub numbers: Vec<f64>,
     /// How many inputs there are: they are in the first registers.
     pub inputs: usize,
@@ -40,7 +40,7 @@ pub(super) fn assembled(lowered: &Lowered) -> Option<Assembled> {
         registers: inputs,
     };
     for (id, node) in graph.nodes.iter().enumerate() {
-        if let Node::Input(i) = node {
+        if let GraphNode::Input(i) = node {
             assembler.place[id] = Some(*i as usize);
         }
     }
@@ -53,20 +53,20 @@ pub(super) fn assembled(lowered: &Lowered) -> Option<Assembled> {
     let (values, conditions) = graph.outputs.split_at(lowered.values);
     for condition in conditions {
         let r = assembler.register(condition.node);
-        assembler.push(if condition.minus { Kind::NotPositive } else { Kind::NotNegative }, &[r], &[]);
+        assembler.push(if condition.minus { Opcode::NotPositive } else { Opcode::NotNegative }, &[r], &[]);
     }
     let outputs = values.iter().map(|v| assembler.signed(*v)).collect();
     let Assembler { ops, numbers, registers, .. } = assembler;
-    (numbers.len() < usize::from(Place::MAX)).then_some(Assembled { ops, numbers, inputs, outputs, registers })
+    (numbers.len() < usize::from(NumberPlace::MAX)).then_some(Assembled { ops, numbers, inputs, outputs, registers })
 }
 
 /// For every angle the nodes that are its sine and its cosine.
-fn turns(graph: &Graph) -> HashMap<Signed, [Option<Id>; 2]> {
-    let mut found: HashMap<Signed, [Option<Id>; 2]> = HashMap::new();
+fn turns(graph: &Graph) -> HashMap<Signed, [Option<NodeIndex>; 2]> {
+    let mut found: HashMap<Signed, [Option<NodeIndex>; 2]> = HashMap::new();
     for (id, node) in graph.nodes.iter().enumerate() {
         match node {
-            Node::Call(Function::Sin, of) => found.entry(of[0]).or_default()[0] = Some(id),
-            Node::Call(Function::Cos, of) => found.entry(of[0]).or_default()[1] = Some(id),
+            GraphNode::Call(Function::Sin, of) => found.entry(of[0]).or_default()[0] = Some(id),
+            GraphNode::Call(Function::Cos, of) => found.entry(of[0]).or_default()[1] = Some(id),
             _ => {}
         }
     }
@@ -100,22 +100,22 @@ struct Assembler<'a> {
     graph: &'a Graph,
     /// Results that wait while a node is computed.
     room: Vec<usize>,
-    least: HashMap<Id, f64>,
+    least: HashMap<NodeIndex, f64>,
     /// Where a node is kept.
     place: Vec<Option<Virtual>>,
-    turns: HashMap<Signed, [Option<Id>; 2]>,
-    ops: Vec<Op<Virtual>>,
+    turns: HashMap<Signed, [Option<NodeIndex>; 2]>,
+    ops: Vec<Instruction<Virtual>>,
     numbers: Vec<f64>,
-    known: HashMap<u64, Place>,
+    known: HashMap<u64, NumberPlace>,
     registers: usize,
 }
 
 impl Assembler<'_> {
     /// An operation; the first register that it writes.
-    fn push(&mut self, kind: Kind, from: &[Virtual], numbers: &[f64]) -> Virtual {
+    fn push(&mut self, kind: Opcode, from: &[Virtual], numbers: &[f64]) -> Virtual {
         let first = self.registers;
         self.registers += kind.writes();
-        let mut op = Op { kind, from: [0; 5], numbers: [0; 2], to: [first, first + 1] };
+        let mut op = Instruction { kind, from: [0; 5], numbers: [0; 2], to: [first, first + 1] };
         op.from[..from.len()].copy_from_slice(from);
         for (place, x) in op.numbers.iter_mut().zip(numbers) {
             *place = self.number(*x);
@@ -124,8 +124,8 @@ impl Assembler<'_> {
         first
     }
 
-    fn number(&mut self, x: f64) -> Place {
-        let next = Place::try_from(self.numbers.len()).unwrap_or(Place::MAX);
+    fn number(&mut self, x: f64) -> NumberPlace {
+        let next = NumberPlace::try_from(self.numbers.len()).unwrap_or(NumberPlace::MAX);
         let numbers = &mut self.numbers;
         *self.known.entry(x.to_bits()).or_insert_with(|| {
             numbers.push(x);
@@ -133,33 +133,33 @@ impl Assembler<'_> {
         })
     }
 
-    fn value(&self, id: Id) -> Option<f64> {
+    fn value(&self, id: NodeIndex) -> Option<f64> {
         match self.graph.nodes[id] {
-            Node::Number(bits) => Some(f64::from_bits(bits)),
+            GraphNode::Number(bits) => Some(f64::from_bits(bits)),
             _ => None,
         }
     }
 
     /// A register with the node.
-    fn register(&mut self, id: Id) -> Virtual {
+    fn register(&mut self, id: NodeIndex) -> Virtual {
         if let Some(r) = self.place[id] {
             return r;
         }
         let graph = self.graph;
         let r = match &graph.nodes[id] {
-            Node::Input(i) => *i as usize,
-            Node::Number(bits) => self.push(Kind::Set, &[], &[f64::from_bits(*bits)]),
-            Node::Sum(terms) => self.sum(terms),
-            Node::Product(factors) => {
+            GraphNode::Input(i) => *i as usize,
+            GraphNode::Number(bits) => self.push(Opcode::Set, &[], &[f64::from_bits(*bits)]),
+            GraphNode::Sum(terms) => self.sum(terms),
+            GraphNode::Product(factors) => {
                 let (k, rest) = self.factors(factors);
                 self.product(&rest, k)
             }
-            Node::Reciprocal(x) => {
+            GraphNode::Reciprocal(x) => {
                 let r = self.register(*x);
                 let least = self.least.get(x).copied().unwrap_or(0.0);
-                self.push(Kind::Reciprocal, &[r], &[least])
+                self.push(Opcode::Reciprocal, &[r], &[least])
             }
-            Node::Call(f, args) => self.call(id, *f, args),
+            GraphNode::Call(f, args) => self.call(id, *f, args),
         };
         self.place[id] = Some(r);
         r
@@ -168,12 +168,12 @@ impl Assembler<'_> {
     /// A register with the node or its opposite.
     fn signed(&mut self, of: Signed) -> Virtual {
         let r = self.register(of.node);
-        if of.minus { self.push(Kind::Neg, &[r], &[]) } else { r }
+        if of.minus { self.push(Opcode::Neg, &[r], &[]) } else { r }
     }
 
     /// Registers of nodes; those that take most room are computed first.
-    fn registers(&mut self, nodes: &[Id]) -> Vec<Virtual> {
-        let mut order: Vec<Id> = nodes.to_vec();
+    fn registers(&mut self, nodes: &[NodeIndex]) -> Vec<Virtual> {
+        let mut order: Vec<NodeIndex> = nodes.to_vec();
         order.sort_by_key(|id| (usize::MAX - self.room[*id], *id));
         order.into_iter().for_each(|id| {
             self.register(id);
@@ -181,16 +181,16 @@ impl Assembler<'_> {
         nodes.iter().map(|id| self.register(*id)).collect()
     }
 
-    fn call(&mut self, id: Id, f: Function, args: &[Signed]) -> Virtual {
+    fn call(&mut self, id: NodeIndex, f: Function, args: &[Signed]) -> Virtual {
         let from: Vec<Virtual> = args.iter().map(|a| self.signed(*a)).collect();
         let kind = match f {
-            Function::Sqrt => Kind::Sqrt,
-            Function::Exp => Kind::Exp,
-            Function::Sign => Kind::Sign,
-            Function::Atan2 => Kind::Atan2,
-            Function::Select => Kind::Select,
+            Function::Sqrt => Opcode::Sqrt,
+            Function::Exp => Opcode::Exp,
+            Function::Sign => Opcode::Sign,
+            Function::Atan2 => Opcode::Atan2,
+            Function::Select => Opcode::Select,
             Function::Sin | Function::Cos => {
-                let r = self.push(Kind::SinCos, &from, &[LARGEST_ANGLE]);
+                let r = self.push(Opcode::SinCos, &from, &[LARGEST_ANGLE]);
                 let pair = self.turns.get(&args[0]).copied().unwrap_or_default();
                 for (node, r) in pair.into_iter().zip([r, r + 1]) {
                     node.into_iter().for_each(|node| self.place[node] = Some(r));
@@ -202,24 +202,24 @@ impl Assembler<'_> {
     }
 
     /// The number among factors, and the others.
-    fn factors(&self, factors: &[Id]) -> (f64, Vec<Id>) {
+    fn factors(&self, factors: &[NodeIndex]) -> (f64, Vec<NodeIndex>) {
         let k = factors.iter().filter_map(|f| self.value(*f)).product();
         (k, factors.iter().copied().filter(|f| !self.graph.is_number(*f)).collect())
     }
 
-    fn product(&mut self, rest: &[Id], k: f64) -> Virtual {
+    fn product(&mut self, rest: &[NodeIndex], k: f64) -> Virtual {
         let list = self.registers(rest);
         let (mut r, rest) = match list[..] {
-            [] => return self.push(Kind::Set, &[], &[k]),
+            [] => return self.push(Opcode::Set, &[], &[k]),
             [r] if k == 1.0 => (r, &[][..]),
-            [r] => (self.push(Kind::MulNumber, &[r], &[k]), &[][..]),
-            [r, s, ref rest @ ..] if k != 1.0 => (self.push(Kind::MulsNumber, &[r, s], &[k]), rest),
+            [r] => (self.push(Opcode::MulNumber, &[r], &[k]), &[][..]),
+            [r, s, ref rest @ ..] if k != 1.0 => (self.push(Opcode::MulsNumber, &[r, s], &[k]), rest),
             [r, ref rest @ ..] => (r, rest),
         };
         for two in rest.chunks(2) {
             r = match *two {
-                [s, t] => self.push(Kind::Mul3, &[r, s, t], &[]),
-                _ => self.push(Kind::Mul, &[r, two[0]], &[]),
+                [s, t] => self.push(Opcode::Mul3, &[r, s, t], &[]),
+                _ => self.push(Opcode::Mul, &[r, two[0]], &[]),
             };
         }
         r
@@ -233,7 +233,7 @@ impl Assembler<'_> {
         if ready.is_negative() {
             ready.flip();
             let r = self.total(ready);
-            return self.push(Kind::Neg, &[r], &[]);
+            return self.push(Opcode::Neg, &[r], &[]);
         }
         self.total(ready)
     }
@@ -247,7 +247,7 @@ impl Assembler<'_> {
         }
         let graph = self.graph;
         let Some(factors) = (match &graph.nodes[node] {
-            Node::Product(factors) if self.place[node].is_none() => Some(factors),
+            GraphNode::Product(factors) if self.place[node].is_none() => Some(factors),
             _ => None,
         }) else {
             let r = self.register(node);
@@ -278,9 +278,9 @@ impl Assembler<'_> {
         let [plus, minus] = ready.pairs;
         let both = plus.len().min(minus.len());
         for ([r, s], [t, u]) in plus.iter().zip(&minus) {
-            sum = self.push(Kind::DetAdd, &[*r, *s, *t, *u, sum], &[]);
+            sum = self.push(Opcode::DetAdd, &[*r, *s, *t, *u, sum], &[]);
         }
-        let rest = [(&plus[both..], Kind::DotAdd, Kind::Fma), (&minus[both..], Kind::DotFrom, Kind::Fnma)];
+        let rest = [(&plus[both..], Opcode::DotAdd, Opcode::Fma), (&minus[both..], Opcode::DotFrom, Opcode::Fnma)];
         for (list, two_at_once, one) in rest {
             for two in list.chunks(2) {
                 sum = match *two {
@@ -291,14 +291,14 @@ impl Assembler<'_> {
         }
         for two in ready.scaled.chunks(2) {
             sum = match *two {
-                [(r, k), (s, l)] => self.push(Kind::LinAdd, &[r, s, sum], &[k, l]),
-                _ => self.push(Kind::FmaNumber, &[two[0].0, sum], &[two[0].1]),
+                [(r, k), (s, l)] => self.push(Opcode::LinAdd, &[r, s, sum], &[k, l]),
+                _ => self.push(Opcode::FmaNumber, &[two[0].0, sum], &[two[0].1]),
             };
         }
         let [plus, minus] = ready.plain;
-        sum = plus.into_iter().fold(sum, |sum, r| self.push(Kind::Add, &[sum, r], &[]));
-        sum = minus.into_iter().fold(sum, |sum, r| self.push(Kind::Sub, &[sum, r], &[]));
-        if ready.number == 0.0 { sum } else { self.push(Kind::AddNumber, &[sum], &[ready.number]) }
+        sum = plus.into_iter().fold(sum, |sum, r| self.push(Opcode::Add, &[sum, r], &[]));
+        sum = minus.into_iter().fold(sum, |sum, r| self.push(Opcode::Sub, &[sum, r], &[]));
+        if ready.number == 0.0 { sum } else { self.push(Opcode::AddNumber, &[sum], &[ready.number]) }
     }
 
     /// A first part of a sum; what is in it is taken out of the terms.
@@ -306,36 +306,36 @@ impl Assembler<'_> {
         let Terms { plain: [plus, minus], pairs: [pairs, less], scaled, number } = terms;
         if let Some(r) = plus.pop() {
             return match minus.pop() {
-                Some(s) => self.push(Kind::Sub, &[r, s], &[]),
+                Some(s) => self.push(Opcode::Sub, &[r, s], &[]),
                 None => r,
             };
         }
         if let Some([r, s]) = pairs.pop() {
             if let Some(t) = minus.pop() {
-                return self.push(Kind::Fms, &[r, s, t], &[]);
+                return self.push(Opcode::Fms, &[r, s, t], &[]);
             }
             if let Some([t, u]) = less.pop() {
-                return self.push(Kind::Det, &[r, s, t, u], &[]);
+                return self.push(Opcode::Det, &[r, s, t, u], &[]);
             }
             return match pairs.pop() {
-                Some([t, u]) => self.push(Kind::Dot, &[r, s, t, u], &[]),
-                None => self.push(Kind::Mul, &[r, s], &[]),
+                Some([t, u]) => self.push(Opcode::Dot, &[r, s, t, u], &[]),
+                None => self.push(Opcode::Mul, &[r, s], &[]),
             };
         }
         if let Some((r, k)) = scaled.pop() {
             if let Some(s) = minus.pop() {
-                return self.push(Kind::FmsNumber, &[r, s], &[k]);
+                return self.push(Opcode::FmsNumber, &[r, s], &[k]);
             }
             if let Some((s, l)) = scaled.pop() {
-                return self.push(Kind::Lin, &[r, s], &[k, l]);
+                return self.push(Opcode::Lin, &[r, s], &[k, l]);
             }
             let l = std::mem::take(number);
-            return self.push(Kind::Affine, &[r], &[k, l]);
+            return self.push(Opcode::Affine, &[r], &[k, l]);
         }
         let k = std::mem::take(number);
         match minus.pop() {
-            Some(r) => self.push(Kind::FromNumber, &[r], &[k]),
-            None => self.push(Kind::Set, &[], &[k]),
+            Some(r) => self.push(Opcode::FromNumber, &[r], &[k]),
+            None => self.push(Opcode::Set, &[], &[k]),
         }
     }
 }

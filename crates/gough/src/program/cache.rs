@@ -3,7 +3,7 @@
 use super::BlockProgram;
 use crate::Robot;
 use crate::codegen::CodegenError;
-use crate::codegen::lower::Wanted;
+use crate::codegen::lower::ModelWanted;
 use crate::kinematics::WorkingMode;
 use std::collections::HashMap;
 use std::fmt;
@@ -13,11 +13,11 @@ type Made = Result<Arc<BlockProgram>, CodegenError>;
 
 /// The programs of a robot; copies of it share them.
 #[derive(Clone, Default)]
-pub(crate) struct Programs(Arc<Mutex<HashMap<Wanted, Made>>>);
+pub(crate) struct Programs(Arc<Mutex<HashMap<ModelWanted, Made>>>);
 
 impl Programs {
     /// A program, made now or before; also why there is none is kept.
-    pub fn get(&self, robot: &Robot, mode: &WorkingMode, wanted: Wanted) -> Made {
+    pub fn get(&self, robot: &Robot, mode: &WorkingMode, wanted: ModelWanted) -> Made {
         if let Some(made) = self.made(&wanted) {
             return made;
         }
@@ -31,7 +31,7 @@ impl Programs {
     }
 
     /// A program that was made before.
-    pub fn made(&self, wanted: &Wanted) -> Option<Made> {
+    pub fn made(&self, wanted: &ModelWanted) -> Option<Made> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).get(wanted).cloned()
     }
 }

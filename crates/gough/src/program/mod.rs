@@ -32,20 +32,20 @@ pub(crate) use cache::Programs;
 pub use general::{Answers, Refused};
 
 use crate::Robot;
-use crate::codegen::lower::{Lowered, Wanted, lowered};
+use crate::codegen::lower::{Lowered, ModelWanted, lowered};
 use crate::codegen::{CodegenError, Group, ModelKind};
 use crate::kinematics::WorkingMode;
 use crate::model::Model;
-use ops::{Kind, Op, Register};
-use run::{BLOCK, Memory};
+use ops::{Instruction, Opcode, Register};
+use run::{BLOCK, BlockMemory};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// A model of a robot in a working mode, compiled to be run over blocks of states.
 #[derive(Debug)]
 pub struct BlockProgram {
-    ops: Vec<Op>,
+    ops: Vec<Instruction>,
     /// Kinds of operations, and how many of each follow each other.
-    runs: Vec<(Kind, usize)>,
+    runs: Vec<(Opcode, usize)>,
     numbers: Vec<f64>,
     registers: usize,
     /// The inputs that are read, each with its register.
@@ -55,11 +55,11 @@ pub struct BlockProgram {
     outputs: Vec<Group>,
     /// Numbers of a state, and of its answer.
     widths: [usize; 2],
-    wanted: Wanted,
+    wanted: ModelWanted,
     model: Model<f64>,
     mode: WorkingMode,
     /// Memory of blocks that are done.
-    pool: Mutex<Vec<Memory>>,
+    pool: Mutex<Vec<BlockMemory>>,
 }
 
 impl Robot {
@@ -78,7 +78,7 @@ impl Robot {
         friction: bool,
     ) -> Result<Arc<BlockProgram>, CodegenError> {
         let name = mode.name(self.model().topology());
-        self.programs().get(self, mode, Wanted { kind: model, mode: name, friction, by_matrix: false })
+        self.programs().get(self, mode, ModelWanted { kind: model, mode: name, friction, by_matrix: false })
     }
 
     /// A model whose states begin with the position and the rotation matrix of the platform, row by row, whatever its
@@ -91,7 +91,7 @@ impl Robot {
         friction: bool,
     ) -> Result<Arc<BlockProgram>, CodegenError> {
         let name = mode.name(self.model().topology());
-        self.programs().get(self, mode, Wanted { kind: model, mode: name, friction, by_matrix: true })
+        self.programs().get(self, mode, ModelWanted { kind: model, mode: name, friction, by_matrix: true })
     }
 }
 
@@ -104,13 +104,13 @@ impl Robot {
         friction: bool,
     ) -> Option<Arc<BlockProgram>> {
         let name = mode.name(self.model().topology());
-        self.programs().made(&Wanted { kind: model, mode: name, friction, by_matrix: true })?.ok()
+        self.programs().made(&ModelWanted { kind: model, mode: name, friction, by_matrix: true })?.ok()
     }
 }
 
 impl BlockProgram {
     /// Compile a model of a robot.
-    fn new(robot: &Robot, mode: &WorkingMode, wanted: Wanted) -> Result<Self, CodegenError> {
+    fn new(robot: &Robot, mode: &WorkingMode, wanted: ModelWanted) -> Result<Self, CodegenError> {
         if !general::is_answered(wanted.kind) {
             return Err(CodegenError::NotCompiled { model: wanted.kind });
         }
@@ -199,8 +199,8 @@ impl BlockProgram {
         self.pool.lock().unwrap_or_else(PoisonError::into_inner).push(memory);
     }
 
-    fn memory(&self) -> Memory {
+    fn memory(&self) -> BlockMemory {
         let kept = self.pool.lock().unwrap_or_else(PoisonError::into_inner).pop();
-        kept.unwrap_or_else(|| Memory::new(self.registers))
+        kept.unwrap_or_else(|| BlockMemory::new(self.registers))
     }
 }

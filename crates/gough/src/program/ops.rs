@@ -3,11 +3,11 @@
 /// Number of a register.
 pub(super) type Register = u16;
 /// Place of a number in the table of a program.
-pub(super) type Place = u16;
+pub(super) type NumberPlace = u16;
 
 /// What an operation computes from registers `r s t u v` and numbers `k l`.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub(super) enum Kind {
+pub(super) enum Opcode {
     /// `k`.
     Set,
     /// `-r`.
@@ -74,16 +74,16 @@ pub(super) enum Kind {
     NotPositive,
 }
 
-impl Kind {
+impl Opcode {
     /// How many registers are read.
     pub fn reads(self) -> usize {
-        use Kind::{Add, Atan2, FmaNumber, FmsNumber, Lin, Mul, MulsNumber, Sub};
+        use Opcode::{Add, Atan2, FmaNumber, FmsNumber, Lin, Mul, MulsNumber, Sub};
         match self {
-            Kind::Set => 0,
+            Opcode::Set => 0,
             Add | Sub | Mul | MulsNumber | FmaNumber | FmsNumber | Lin | Atan2 => 2,
-            Kind::Mul3 | Kind::Fma | Kind::Fnma | Kind::Fms | Kind::LinAdd | Kind::Select => 3,
-            Kind::Dot | Kind::Det => 4,
-            Kind::DotAdd | Kind::DetAdd | Kind::DotFrom => 5,
+            Opcode::Mul3 | Opcode::Fma | Opcode::Fnma | Opcode::Fms | Opcode::LinAdd | Opcode::Select => 3,
+            Opcode::Dot | Opcode::Det => 4,
+            Opcode::DotAdd | Opcode::DetAdd | Opcode::DotFrom => 5,
             _ => 1,
         }
     }
@@ -91,8 +91,8 @@ impl Kind {
     /// How many registers are written.
     pub fn writes(self) -> usize {
         match self {
-            Kind::NotNegative | Kind::NotPositive => 0,
-            Kind::SinCos => 2,
+            Opcode::NotNegative | Opcode::NotPositive => 0,
+            Opcode::SinCos => 2,
             _ => 1,
         }
     }
@@ -100,14 +100,14 @@ impl Kind {
 
 /// An operation: registers that it reads, numbers, registers that it writes.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub(super) struct Op<R = Register> {
-    pub kind: Kind,
+pub(super) struct Instruction<R = Register> {
+    pub kind: Opcode,
     pub from: [R; 5],
-    pub numbers: [Place; 2],
+    pub numbers: [NumberPlace; 2],
     pub to: [R; 2],
 }
 
-impl<R: Copy> Op<R> {
+impl<R: Copy> Instruction<R> {
     /// Registers that are read.
     pub fn reads(&self) -> &[R] {
         &self.from[..self.kind.reads()]

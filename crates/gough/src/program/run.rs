@@ -1,6 +1,6 @@
 //! Operations over a block of states, structure of arrays.
 
-use super::ops::{Kind, Op, Place, Register};
+use super::ops::{Instruction, NumberPlace, Opcode, Register};
 use crate::scalar::{LANES, Lanes, Real, all_nonneg, each_lane, lanes};
 
 /// Packs of lanes in a block.
@@ -13,7 +13,7 @@ pub(super) type Tile = [Lanes; PACKS];
 
 /// What a block is computed in, sized once for a program.
 #[derive(Clone, Debug)]
-pub(super) struct Memory {
+pub(super) struct BlockMemory {
     pub registers: Vec<Tile>,
     /// Negative in states that are not answered.
     pub good: Tile,
@@ -21,7 +21,7 @@ pub(super) struct Memory {
     rows: Vec<f64>,
 }
 
-impl Memory {
+impl BlockMemory {
     pub fn new(registers: usize) -> Self {
         let zero = [Lanes::lit(0.0); PACKS];
         Self { registers: vec![zero; registers], good: zero, rows: Vec::new() }
@@ -76,7 +76,7 @@ impl Memory {
 }
 
 /// Run the operations on the states in the registers.
-pub(super) fn run(ops: &[Op], runs: &[(Kind, usize)], numbers: &[f64], memory: &mut Memory) {
+pub(super) fn run(ops: &[Instruction], runs: &[(Opcode, usize)], numbers: &[f64], memory: &mut BlockMemory) {
     memory.good = [Lanes::lit(0.0); PACKS];
     let mut rest = ops;
     for (kind, count) in runs {
@@ -88,7 +88,7 @@ pub(super) fn run(ops: &[Op], runs: &[(Kind, usize)], numbers: &[f64], memory: &
 
 /// One result from the registers that an operation reads.
 #[inline(always)]
-fn each<const N: usize>(ops: &[Op], registers: &mut [Tile], f: impl Fn(&Op, [Lanes; N]) -> Lanes) {
+fn each<const N: usize>(ops: &[Instruction], registers: &mut [Tile], f: impl Fn(&Instruction, [Lanes; N]) -> Lanes) {
     for op in ops {
         let from: [&Tile; N] = std::array::from_fn(|k| &registers[usize::from(op.from[k])]);
         let result: Tile = std::array::from_fn(|i| f(op, from.map(|r| r[i])));
@@ -98,66 +98,66 @@ fn each<const N: usize>(ops: &[Op], registers: &mut [Tile], f: impl Fn(&Op, [Lan
 
 /// A condition on a register.
 #[inline(always)]
-fn hold(op: &Op, registers: &[Tile], good: &mut Tile, margin: impl Fn(Lanes) -> Lanes) {
+fn hold(op: &Instruction, registers: &[Tile], good: &mut Tile, margin: impl Fn(Lanes) -> Lanes) {
     let r = &registers[usize::from(op.from[0])];
     let bad = Lanes::lit(-1.0);
     *good = std::array::from_fn(|i| margin(r[i]).where_nonneg(good[i], bad));
 }
 
 /// Operations of one kind.
-fn run_kind(kind: Kind, ops: &[Op], numbers: &[f64], memory: &mut Memory) {
-    let Memory { registers, good, .. } = memory;
+fn run_kind(kind: Opcode, ops: &[Instruction], numbers: &[f64], memory: &mut BlockMemory) {
+    let BlockMemory { registers, good, .. } = memory;
     let x = registers.as_mut_slice();
-    let number = |k: Place| Lanes::lit(numbers[usize::from(k)]);
-    let k = |op: &Op| number(op.numbers[0]);
-    let l = |op: &Op| number(op.numbers[1]);
+    let number = |k: NumberPlace| Lanes::lit(numbers[usize::from(k)]);
+    let k = |op: &Instruction| number(op.numbers[0]);
+    let l = |op: &Instruction| number(op.numbers[1]);
     match kind {
-        Kind::Set => each(ops, x, |op, []| k(op)),
-        Kind::Neg => each(ops, x, |_, [r]| -r),
-        Kind::Add => each(ops, x, |_, [r, s]| r + s),
-        Kind::Sub => each(ops, x, |_, [r, s]| r - s),
-        Kind::AddNumber => each(ops, x, |op, [r]| r + k(op)),
-        Kind::FromNumber => each(ops, x, |op, [r]| k(op) - r),
-        Kind::Mul => each(ops, x, |_, [r, s]| r * s),
-        Kind::Mul3 => each(ops, x, |_, [r, s, t]| r * s * t),
-        Kind::MulNumber => each(ops, x, |op, [r]| r * k(op)),
-        Kind::MulsNumber => each(ops, x, |op, [r, s]| r * s * k(op)),
-        Kind::Affine => each(ops, x, |op, [r]| r.mul_add(k(op), l(op))),
-        Kind::Fma => each(ops, x, |_, [r, s, t]| r.mul_add(s, t)),
-        Kind::Fnma => each(ops, x, |_, [r, s, t]| r.mul_neg_add(s, t)),
-        Kind::Fms => each(ops, x, |_, [r, s, t]| r.mul_sub(s, t)),
-        Kind::FmaNumber => each(ops, x, |op, [r, s]| r.mul_add(k(op), s)),
-        Kind::FmsNumber => each(ops, x, |op, [r, s]| r.mul_sub(k(op), s)),
-        Kind::Lin => each(ops, x, |op, [r, s]| r.mul_add(k(op), s * l(op))),
-        Kind::LinAdd => each(ops, x, |op, [r, s, t]| r.mul_add(k(op), s.mul_add(l(op), t))),
-        Kind::Dot => each(ops, x, |_, [r, s, t, u]| r.mul_add(s, t * u)),
-        Kind::Det => each(ops, x, |_, [r, s, t, u]| r.mul_sub(s, t * u)),
-        Kind::DotAdd => each(ops, x, |_, [r, s, t, u, v]| r.mul_add(s, t.mul_add(u, v))),
-        Kind::DetAdd => each(ops, x, |_, [r, s, t, u, v]| r.mul_add(s, t.mul_neg_add(u, v))),
-        Kind::DotFrom => each(ops, x, |_, [r, s, t, u, v]| r.mul_neg_add(s, t.mul_neg_add(u, v))),
-        Kind::Sqrt => each(ops, x, |_, [r]| r.sqrt()),
-        Kind::Reciprocal => {
+        Opcode::Set => each(ops, x, |op, []| k(op)),
+        Opcode::Neg => each(ops, x, |_, [r]| -r),
+        Opcode::Add => each(ops, x, |_, [r, s]| r + s),
+        Opcode::Sub => each(ops, x, |_, [r, s]| r - s),
+        Opcode::AddNumber => each(ops, x, |op, [r]| r + k(op)),
+        Opcode::FromNumber => each(ops, x, |op, [r]| k(op) - r),
+        Opcode::Mul => each(ops, x, |_, [r, s]| r * s),
+        Opcode::Mul3 => each(ops, x, |_, [r, s, t]| r * s * t),
+        Opcode::MulNumber => each(ops, x, |op, [r]| r * k(op)),
+        Opcode::MulsNumber => each(ops, x, |op, [r, s]| r * s * k(op)),
+        Opcode::Affine => each(ops, x, |op, [r]| r.mul_add(k(op), l(op))),
+        Opcode::Fma => each(ops, x, |_, [r, s, t]| r.mul_add(s, t)),
+        Opcode::Fnma => each(ops, x, |_, [r, s, t]| r.mul_neg_add(s, t)),
+        Opcode::Fms => each(ops, x, |_, [r, s, t]| r.mul_sub(s, t)),
+        Opcode::FmaNumber => each(ops, x, |op, [r, s]| r.mul_add(k(op), s)),
+        Opcode::FmsNumber => each(ops, x, |op, [r, s]| r.mul_sub(k(op), s)),
+        Opcode::Lin => each(ops, x, |op, [r, s]| r.mul_add(k(op), s * l(op))),
+        Opcode::LinAdd => each(ops, x, |op, [r, s, t]| r.mul_add(k(op), s.mul_add(l(op), t))),
+        Opcode::Dot => each(ops, x, |_, [r, s, t, u]| r.mul_add(s, t * u)),
+        Opcode::Det => each(ops, x, |_, [r, s, t, u]| r.mul_sub(s, t * u)),
+        Opcode::DotAdd => each(ops, x, |_, [r, s, t, u, v]| r.mul_add(s, t.mul_add(u, v))),
+        Opcode::DetAdd => each(ops, x, |_, [r, s, t, u, v]| r.mul_add(s, t.mul_neg_add(u, v))),
+        Opcode::DotFrom => each(ops, x, |_, [r, s, t, u, v]| r.mul_neg_add(s, t.mul_neg_add(u, v))),
+        Opcode::Sqrt => each(ops, x, |_, [r]| r.sqrt()),
+        Opcode::Reciprocal => {
             ops.iter().for_each(|op| hold(op, x, good, |r| r.magnitude() - k(op)));
             each(ops, x, |_, [r]| Lanes::lit(1.0) / r);
         }
-        Kind::SinCos => ops.iter().for_each(|op| {
+        Opcode::SinCos => ops.iter().for_each(|op| {
             hold(op, x, good, |r| k(op) - r.magnitude());
             sin_cos(op, x);
         }),
-        Kind::Atan2 => each(ops, x, |_, [r, s]| r.atan2(s)),
-        Kind::Exp => each(ops, x, |_, [r]| r.exp()),
-        Kind::Sign => {
+        Opcode::Atan2 => each(ops, x, |_, [r, s]| r.atan2(s)),
+        Opcode::Exp => each(ops, x, |_, [r]| r.exp()),
+        Opcode::Sign => {
             let (zero, one) = (Lanes::lit(0.0), Lanes::lit(1.0));
             // Zero is neither.
             each(ops, x, |_, [r]| r.where_nonneg(one, zero) - (-r).where_nonneg(one, zero));
         }
-        Kind::Select => each(ops, x, |_, [r, s, t]| r.where_nonneg(s, t)),
-        Kind::NotNegative => ops.iter().for_each(|op| hold(op, x, good, |r| r)),
-        Kind::NotPositive => ops.iter().for_each(|op| hold(op, x, good, |r| -r)),
+        Opcode::Select => each(ops, x, |_, [r, s, t]| r.where_nonneg(s, t)),
+        Opcode::NotNegative => ops.iter().for_each(|op| hold(op, x, good, |r| r)),
+        Opcode::NotPositive => ops.iter().for_each(|op| hold(op, x, good, |r| -r)),
     }
 }
 
-fn sin_cos(op: &Op, registers: &mut [Tile]) {
+fn sin_cos(op: &Instruction, registers: &mut [Tile]) {
     let pairs = registers[usize::from(op.from[0])].map(Real::sin_cos);
     registers[usize::from(op.to[0])] = pairs.map(|p| p.0);
     registers[usize::from(op.to[1])] = pairs.map(|p| p.1);

@@ -2,15 +2,15 @@
 //! registers than leg after leg, and is faster all the same: a wrong guess costs as much as two operations.
 
 use super::assemble::{Assembled, Virtual};
-use super::ops::{Kind, Op, Register};
+use super::ops::{Instruction, Opcode, Register};
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, HashMap};
 
 /// Operations in their order, on few registers.
 pub(super) struct Scheduled {
-    pub ops: Vec<Op>,
+    pub ops: Vec<Instruction>,
     /// Kinds, and how many operations of each follow each other.
-    pub runs: Vec<(Kind, usize)>,
+    pub runs: Vec<(Opcode, usize)>,
     /// How many registers there are.
     pub registers: usize,
     /// The inputs that are read, each with its register.
@@ -35,8 +35,8 @@ fn ordered(program: &Assembled) -> Vec<usize> {
         }
     }
     let waiting = waiting(program, &readers);
-    let mut ready: HashMap<Kind, BTreeSet<(Reverse<usize>, usize)>> = HashMap::new();
-    let add = |ready: &mut HashMap<Kind, BTreeSet<_>>, i: usize| {
+    let mut ready: HashMap<Opcode, BTreeSet<(Reverse<usize>, usize)>> = HashMap::new();
+    let add = |ready: &mut HashMap<Opcode, BTreeSet<_>>, i: usize| {
         ready.entry(program.ops[i].kind).or_default().insert((Reverse(waiting[i]), i));
     };
     (0..program.ops.len()).filter(|i| missing[*i] == 0).for_each(|i| add(&mut ready, i));
@@ -80,7 +80,7 @@ fn placed(program: &Assembled, order: &[usize]) -> Option<Scheduled> {
         names[r] = pool.take()?;
         inputs.push((r, names[r]));
     }
-    let (mut ops, mut runs): (Vec<Op>, Vec<(Kind, usize)>) = (Vec::with_capacity(order.len()), Vec::new());
+    let (mut ops, mut runs): (Vec<Instruction>, Vec<(Opcode, usize)>) = (Vec::with_capacity(order.len()), Vec::new());
     for (at, i) in order.iter().enumerate() {
         let op = &program.ops[*i];
         let mut done: Vec<Virtual> = op.reads().iter().copied().filter(|r| last[*r] == Some(at)).collect();
@@ -93,7 +93,7 @@ fn placed(program: &Assembled, order: &[usize]) -> Option<Scheduled> {
         }
         pool.free.extend(op.writes().iter().filter(|r| last[**r].is_none()).map(|r| names[*r]));
         let to = std::array::from_fn(|k| op.writes().get(k).map_or(0, |r| names[*r]));
-        ops.push(Op { kind: op.kind, from, numbers: op.numbers, to });
+        ops.push(Instruction { kind: op.kind, from, numbers: op.numbers, to });
         match runs.last_mut() {
             Some((kind, count)) if *kind == op.kind => *count += 1,
             _ => runs.push((op.kind, 1)),

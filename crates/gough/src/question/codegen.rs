@@ -2,7 +2,7 @@
 
 use super::Error;
 use crate::Robot;
-use crate::codegen::{Generated, Language, ModelKind, Options as CodeOptions, generate};
+use crate::codegen::{CodeOptions, Generated, Language, ModelKind, generate};
 
 impl Robot {
     /// A model as code in a language, numbers folded in.

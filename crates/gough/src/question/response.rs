@@ -3,7 +3,7 @@
 use super::Error;
 use super::posed::PlatformPose;
 use crate::Robot;
-use crate::elastodynamics::motion::{CaseMotion, Flexible, FlexibleCase, FrequencyResponse, ResponseKind};
+use crate::elastodynamics::motion::{CaseMotion, FlexibleCase, FlexibleRobot, FrequencyResponse, ResponseKind};
 use crate::kinematics::{WorkingMode, inverse};
 use crate::spatial::Pose;
 use serde::Serialize;
@@ -102,7 +102,7 @@ impl Response<'_> {
         let (robot, model) = (self.robot, self.robot.model());
         let mode = self.mode.as_ref().unwrap_or(robot.mode());
         let near = inverse(model, &self.pose, mode).or_else(|_| inverse(model, robot.home().pose(), mode))?;
-        let mut flexible = Flexible::new(model, &near)?;
+        let mut flexible = FlexibleRobot::new(model, &near)?;
         let case = FlexibleCase {
             motion: CaseMotion::Platform { pose: self.pose, twist: Vec::new(), acceleration: Vec::new() },
             elastic: Vec::new(),

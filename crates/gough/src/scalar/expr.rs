@@ -13,15 +13,15 @@ use std::collections::HashMap;
 use std::ops::{Add, AddAssign, Div, DivAssign, Mul, MulAssign, Neg, Sub, SubAssign};
 
 /// Number of a node in the graph of the enclosing [`trace`].
-pub type Id = u32;
+pub type ExprIndex = u32;
 
 /// A known number, or a node of the graph of the enclosing [`trace`].
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Expr {
     /// A known number.
     Num(f64),
-    /// The result of node `Id`.
-    Node(Id),
+    /// The result of node `ExprIndex`.
+    Node(ExprIndex),
 }
 
 /// Operand of an [`Op`]: an [`Expr`] that can be hashed (the number by its bits).
@@ -30,7 +30,7 @@ pub enum Arg {
     /// Bits of a known number.
     Num(u64),
     /// The result of an earlier node.
-    Node(Id),
+    Node(ExprIndex),
 }
 
 /// What a node computes.
@@ -66,19 +66,19 @@ impl From<Expr> for Arg {
 }
 
 #[derive(Default)]
-struct Graph {
+struct TraceGraph {
     nodes: Vec<Op>,
-    ids: HashMap<Op, Id>,
+    ids: HashMap<Op, ExprIndex>,
 }
 
 thread_local! {
-    static GRAPH: RefCell<Option<Graph>> = const { RefCell::new(None) };
+    static GRAPH: RefCell<Option<TraceGraph>> = const { RefCell::new(None) };
 }
 
 fn node(op: Op) -> Expr {
     GRAPH.with_borrow_mut(|graph| {
         let graph = graph.as_mut().expect("symbols live only inside `trace`");
-        let next = Id::try_from(graph.nodes.len()).expect("fewer than 2^32 nodes");
+        let next = ExprIndex::try_from(graph.nodes.len()).expect("fewer than 2^32 nodes");
         let id = *graph.ids.entry(op).or_insert_with(|| {
             graph.nodes.push(op);
             next
@@ -287,7 +287,7 @@ pub fn trace<N: AsRef<str>>(inputs: &[N], f: impl FnOnce(&[Expr]) -> Vec<Expr>) 
             GRAPH.set(None);
         }
     }
-    let outer = GRAPH.replace(Some(Graph::default()));
+    let outer = GRAPH.replace(Some(TraceGraph::default()));
     let scope = Scope;
     assert!(outer.is_none(), "`trace` calls do not nest");
     let symbols: Vec<Expr> = (0..inputs.len()).map(|i| node(Op::Input(u32::try_from(i).unwrap_or(u32::MAX)))).collect();

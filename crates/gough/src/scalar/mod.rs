@@ -11,7 +11,7 @@ mod float;
 mod lanes;
 
 pub use dual::{Dual, Dual2, Dual3, DualVector};
-pub use expr::{Arg, Expr, Id, Op, Operations, Program, trace};
+pub use expr::{Arg, Expr, ExprIndex, Op, Operations, Program, trace};
 pub use lanes::{LANES, Lanes, all_nonneg, all_within, each_lane, lane, lanes, sum_of_lanes};
 
 use num_traits::{One, Zero};

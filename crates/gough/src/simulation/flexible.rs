@@ -5,7 +5,7 @@ use super::gauss::{Collocation, Failed, SecondOrder, Stages};
 use crate::dynamics::newton_euler::Sign;
 use crate::dynamics::{Conditions, active_model, inverse_dynamics_under};
 use crate::elastodynamics::ElasticError;
-use crate::elastodynamics::motion::{Factor, Flexible, FlexibleState, MotionCoordinate, ReducedEquations};
+use crate::elastodynamics::motion::{FlexibleRobot, FlexibleState, MotionCoordinate, ReducedEquations, ScaledCholesky};
 use crate::elastodynamics::plan::Sliding;
 use crate::kinematics::{WorkingMode, inverse};
 use crate::linalg::small::Dense;
@@ -149,7 +149,7 @@ struct Commanded {
 }
 
 struct FlexiblePlant<'a, 'm> {
-    flexible: &'a mut Flexible<'m>,
+    flexible: &'a mut FlexibleRobot<'m>,
     mode: &'a WorkingMode,
     law: &'a FlexibleLaw,
     options: &'a FlexibleOptions,
@@ -166,7 +166,7 @@ struct FlexiblePlant<'a, 'm> {
 
 impl<'a, 'm> FlexiblePlant<'a, 'm> {
     fn new(
-        flexible: &'a mut Flexible<'m>,
+        flexible: &'a mut FlexibleRobot<'m>,
         mode: &'a WorkingMode,
         law: &'a FlexibleLaw,
         options: &'a FlexibleOptions,
@@ -311,7 +311,7 @@ impl<'a, 'm> FlexiblePlant<'a, 'm> {
             right[i] = -e.h[*r] - self.driven.iter().zip(told).map(|(d, a)| e.M.at(*r, *d) * a).sum::<f64>();
         }
         let what = || ElasticError::NoInertia { what: "a passive motion".to_owned() };
-        Factor::new(&M).ok_or_else(what)?.solve(&mut right);
+        ScaledCholesky::new(&M).ok_or_else(what)?.solve(&mut right);
         let mut own = vec![0.0; e.h.len()];
         self.rows.iter().zip(&right).for_each(|(r, a)| own[*r] = *a);
         self.driven.iter().zip(told).for_each(|(r, a)| own[*r] = *a);
@@ -415,7 +415,7 @@ const RULE: [(f64, f64); 3] =
 
 /// The motion of a flexible robot from a closed state; every recorded instant is told, and whether to go on is asked.
 pub fn simulate_flexible(
-    flexible: &mut Flexible<'_>,
+    flexible: &mut FlexibleRobot<'_>,
     mode: &WorkingMode,
     start: &FlexibleState,
     law: &FlexibleLaw,

@@ -5,7 +5,7 @@
 use crate::common::{random, random_pose, regular_posture, robot, typical_margins};
 use gough::Robot;
 use gough::codegen::{
-    CodegenError, Coordinates as ElasticCoordinates, Generated, Language, ModelKind, Options, Solve, Symbolic, generate,
+    CodeOptions, CodegenError, ElasticCoordinates, Generated, Language, ModelKind, Solve, Symbolic, generate,
 };
 use gough::description::Coordinates;
 use gough::dynamics::regressor::{StandardSet, regressor};
@@ -35,7 +35,7 @@ struct Case {
 impl Case {
     fn new(robot: &Robot, model: ModelKind, language: Language) -> Self {
         let columns = (model == ModelKind::Regressor).then(|| base_columns(robot));
-        let options = Options { columns, ..Options::new(model, language) };
+        let options = CodeOptions { columns, ..CodeOptions::new(model, language) };
         let code = generate(robot, &options).unwrap_or_else(|e| panic!("{}: {e}", robot.name()));
         let states = states(robot, model, 8);
         if !matches!(model, ModelKind::MassStiffness | ModelKind::CartesianFrequencies) {
@@ -330,7 +330,7 @@ fn c_equals_the_library() {
 fn c_for_four_states_equals_the_library() {
     let folder = folder("c4");
     for (name, model) in table() {
-        let code = generate(&robot(name), &Options::new(model, Language::C4)).unwrap();
+        let code = generate(&robot(name), &CodeOptions::new(model, Language::C4)).unwrap();
         let files = write(&folder, &code);
         let test = folder.join("test");
         let native = ["-march=x86-64-v3", "-Wall", "-Wextra", "-Werror", "-O1"];
@@ -514,7 +514,7 @@ fn the_cuda_kernel_runs_on_the_processor() {
         [("gough-stewart", ModelKind::Idm), ("five-bar", ModelKind::Ddm), ("delta", ModelKind::Kinematics)]
     {
         let robot = robot(name);
-        let code = generate(&robot, &Options::new(model, Language::Cuda)).unwrap();
+        let code = generate(&robot, &CodeOptions::new(model, Language::Cuda)).unwrap();
         let files = write(&folder, &code);
         let case = Case { states: states(&robot, model, 8), code, scales: None };
         let n = case.states.len();
@@ -554,13 +554,13 @@ fn symbolic_parameters_are_inputs_and_change_the_answer() {
     let folder = folder("symbolic");
     for name in ["five-bar", "gough-stewart", "delta"] {
         let robot = robot(name);
-        let options = Options { symbolic: Symbolic::All, ..Options::new(ModelKind::Idm, Language::C) };
+        let options = CodeOptions { symbolic: Symbolic::All, ..CodeOptions::new(ModelKind::Idm, Language::C) };
         let code = generate(&robot, &options).unwrap();
         let group = code.inputs.last().unwrap();
         assert_eq!((group.name.as_str(), group.entries.len()), ("parameters", robot.model().parameters().len()));
         c_test(&folder, &code);
         // The vectors are those of the folded model: same numbers, other road.
-        let folded = generate(&robot, &Options::new(ModelKind::Idm, Language::C)).unwrap();
+        let folded = generate(&robot, &CodeOptions::new(ModelKind::Idm, Language::C)).unwrap();
         for (a, b) in code.vectors.iter().zip(&folded.vectors) {
             for (x, y) in a.1.iter().zip(&b.1) {
                 assert!((x - y).abs() < 1e-10 * (1.0 + y.abs()), "{name}: {x} {y}");
@@ -573,8 +573,10 @@ fn symbolic_parameters_are_inputs_and_change_the_answer() {
 fn derivatives_are_those_of_differences() {
     let folder = folder("derivatives");
     let robot = robot("five-bar");
-    let options =
-        Options { derivatives: vec!["pose".to_owned(), "xdd".to_owned()], ..Options::new(ModelKind::Idm, Language::C) };
+    let options = CodeOptions {
+        derivatives: vec!["pose".to_owned(), "xdd".to_owned()],
+        ..CodeOptions::new(ModelKind::Idm, Language::C)
+    };
     let code = generate(&robot, &options).unwrap();
     c_test(&folder, &code);
     assert_eq!(
@@ -610,9 +612,9 @@ fn derivatives_are_those_of_differences() {
 fn options_compile_and_agree() {
     let folder = folder("options");
     let robot = robot("gough-stewart");
-    let plain = generate(&robot, &Options::new(ModelKind::Idm, Language::C)).unwrap();
-    let routine = Options { solve: Solve::Routine, ..Options::new(ModelKind::Idm, Language::C) };
-    let margins = Options { margins: true, ..Options::new(ModelKind::Idm, Language::C) };
+    let plain = generate(&robot, &CodeOptions::new(ModelKind::Idm, Language::C)).unwrap();
+    let routine = CodeOptions { solve: Solve::Routine, ..CodeOptions::new(ModelKind::Idm, Language::C) };
+    let margins = CodeOptions { margins: true, ..CodeOptions::new(ModelKind::Idm, Language::C) };
     for options in [&routine, &margins] {
         let code = generate(&robot, options).unwrap();
         c_test(&folder, &code);
@@ -624,9 +626,9 @@ fn options_compile_and_agree() {
     }
     assert_eq!(generate(&robot, &margins).unwrap().count, plain.count, "margins are not counted");
     for model in [ModelKind::Idm, ModelKind::Ddm] {
-        c_test(&folder, &generate(&robot, &Options { model, ..routine.clone() }).unwrap());
+        c_test(&folder, &generate(&robot, &CodeOptions { model, ..routine.clone() }).unwrap());
     }
-    let friction = Options { friction: true, ..Options::new(ModelKind::Idm, Language::C) };
+    let friction = CodeOptions { friction: true, ..CodeOptions::new(ModelKind::Idm, Language::C) };
     let code = generate(&crate::common::robot("five-bar"), &friction).unwrap();
     c_test(&folder, &code);
     let robot = crate::common::robot("five-bar");
@@ -643,7 +645,7 @@ fn every_mode_has_code_of_its_own() {
     let folder = folder("modes");
     let robot = robot("five-bar");
     for mode in robot.mode().combinations() {
-        let options = Options { mode: Some(mode.clone()), ..Options::new(ModelKind::Igm, Language::C) };
+        let options = CodeOptions { mode: Some(mode.clone()), ..CodeOptions::new(ModelKind::Igm, Language::C) };
         let code = generate(&robot, &options).unwrap();
         c_test(&folder, &code);
         let (x, y) = &code.vectors[0];
@@ -673,7 +675,7 @@ fn operations_are_those_of_the_book() {
         let robot = robot(name);
         let row = book.lines().find(|l| l.starts_with(&format!("| {name} |"))).expect("a row per robot");
         let cells: Vec<&str> = row.split('|').map(str::trim).skip(2).collect();
-        let models = ModelKind::COUNTED.map(|model| Options::new(model, Language::C));
+        let models = ModelKind::COUNTED.map(|model| CodeOptions::new(model, Language::C));
         for (cell, options) in cells.iter().zip(models.into_iter().chain([relative()])) {
             let (model, coordinates) = (options.model, options.coordinates);
             let c = match generate(&robot, &options) {
@@ -693,14 +695,14 @@ fn operations_are_those_of_the_book() {
 }
 
 /// Mass and stiffness in the coordinates of the literature.
-fn relative() -> Options {
-    Options { coordinates: ElasticCoordinates::Relative, ..Options::new(ModelKind::MassStiffness, Language::C) }
+fn relative() -> CodeOptions {
+    CodeOptions { coordinates: ElasticCoordinates::Relative, ..CodeOptions::new(ModelKind::MassStiffness, Language::C) }
 }
 
 #[test]
 fn the_same_question_gives_the_same_files() {
     for name in ["gough-stewart", "navaro"] {
-        let options = Options::new(ModelKind::Ddm, Language::Rust);
+        let options = CodeOptions::new(ModelKind::Ddm, Language::Rust);
         let (a, b) = (generate(&robot(name), &options).unwrap(), generate(&robot(name), &options).unwrap());
         assert!(a.files == b.files, "{name}");
     }
@@ -708,8 +710,8 @@ fn the_same_question_gives_the_same_files() {
 
 #[test]
 fn what_cannot_be_generated_is_refused() {
-    let refused = |robot: &Robot, options: &Options| generate(robot, options).unwrap_err();
-    let plain = Options::new(ModelKind::Idm, Language::C);
+    let refused = |robot: &Robot, options: &CodeOptions| generate(robot, options).unwrap_err();
+    let plain = CodeOptions::new(ModelKind::Idm, Language::C);
     for (name, kind) in [("3-prs", "no-closed-form"), ("bent-leg", "no-closed-form"), ("redundant", "open-joints")] {
         let robot = crate::common::compile(name, &crate::common::text(name));
         assert_eq!(refused(&robot, &plain).kind(), kind, "{name}");
@@ -718,18 +720,18 @@ fn what_cannot_be_generated_is_refused() {
     let lines = include_str!("../../../../robots/five-bar/robot.toml").lines().filter(weightless);
     let text: Vec<&str> = lines.map(|l| if l.starts_with("drive") { "drive = {}" } else { l }).collect();
     let weightless = crate::common::compile("weightless", &text.join("\n"));
-    let nothing = refused(&weightless, &Options::new(ModelKind::Ddm, Language::C));
+    let nothing = refused(&weightless, &CodeOptions::new(ModelKind::Ddm, Language::C));
     assert!(nothing.kind() == "not-finite" && nothing.to_string().contains("masses"), "{nothing}");
     let robot = robot("five-bar");
-    let rigid = refused(&robot, &Options::new(ModelKind::MassStiffness, Language::C));
+    let rigid = refused(&robot, &CodeOptions::new(ModelKind::MassStiffness, Language::C));
     assert!(rigid.kind() == "nothing-flexible" && rigid.to_string().contains("`beam`"), "{rigid}");
-    let wrong = Options { symbolic: Symbolic::Some(vec!["d99".to_owned()]), ..plain.clone() };
+    let wrong = CodeOptions { symbolic: Symbolic::Some(vec!["d99".to_owned()]), ..plain.clone() };
     assert!(refused(&robot, &wrong).to_string().contains("d11"));
-    let wrong = Options { derivatives: vec!["nothing".to_owned()], ..plain.clone() };
+    let wrong = CodeOptions { derivatives: vec!["nothing".to_owned()], ..plain.clone() };
     assert!(refused(&robot, &wrong).to_string().contains("pose"));
-    let wrong = Options { derivatives: vec!["pose".to_owned()], solve: Solve::Routine, ..plain.clone() };
+    let wrong = CodeOptions { derivatives: vec!["pose".to_owned()], solve: Solve::Routine, ..plain.clone() };
     assert_eq!(refused(&robot, &wrong).kind(), "usage");
-    let wrong = Options { solve: Solve::Routine, language: Language::C4, ..plain };
+    let wrong = CodeOptions { solve: Solve::Routine, language: Language::C4, ..plain };
     assert_eq!(refused(&robot, &wrong).kind(), "usage");
 }
 
@@ -761,12 +763,12 @@ fn relative_coordinates_give_the_matrices_of_the_second_road() {
 #[test]
 fn mass_and_stiffness_follow_symbolic_parameters() {
     let robot = robot("navaro");
-    let options = Options {
+    let options = CodeOptions {
         symbolic: Symbolic::Some(vec!["rp".to_owned(), "young".to_owned(), "arm_A".to_owned()]),
-        ..Options::new(ModelKind::MassStiffness, Language::C)
+        ..CodeOptions::new(ModelKind::MassStiffness, Language::C)
     };
     let symbolic = generate(&robot, &options).unwrap();
-    let folded = generate(&robot, &Options::new(ModelKind::MassStiffness, Language::C)).unwrap();
+    let folded = generate(&robot, &CodeOptions::new(ModelKind::MassStiffness, Language::C)).unwrap();
     assert_eq!(symbolic.outputs, folded.outputs);
     let places = places(&folded);
     let n = matrix_sizes(&places);
@@ -788,7 +790,7 @@ fn inverse_dynamics_is_written_on_base_parameters() {
         let robot = robot(name);
         let columns = base_columns(&robot);
         let of = |model: ModelKind| {
-            let options = Options { columns: Some(columns.clone()), ..Options::new(model, Language::C) };
+            let options = CodeOptions { columns: Some(columns.clone()), ..CodeOptions::new(model, Language::C) };
             generate(&robot, &options).unwrap_or_else(|e| panic!("{name}: {e}"))
         };
         let (idm, matrix) = (of(ModelKind::Idm), of(ModelKind::Regressor));
@@ -798,6 +800,6 @@ fn inverse_dynamics_is_written_on_base_parameters() {
         assert!(idm.count.operations() < matrix.count.operations(), "{name}");
     }
     let robot = robot("five-bar");
-    let options = Options { columns: Some(base_columns(&robot)), ..Options::new(ModelKind::Ddm, Language::C) };
+    let options = CodeOptions { columns: Some(base_columns(&robot)), ..CodeOptions::new(ModelKind::Ddm, Language::C) };
     assert_eq!(generate(&robot, &options).unwrap_err(), CodegenError::NoColumns);
 }

@@ -4,7 +4,9 @@ use crate::common::{compile, eigenvalues, numbers, robot, state_pose};
 use gough::Robot;
 use gough::description::ReadOptions;
 use gough::dynamics::Sign;
-use gough::elastodynamics::motion::{CaseMotion, Flexible, FlexibleCase, FlexibleState, Given, ResponseKind, Wanted};
+use gough::elastodynamics::motion::{
+    CaseMotion, FlexibleCase, FlexibleRobot, FlexibleState, Given, ResponseKind, Wanted,
+};
 use gough::elastodynamics::{Actuators, Vibration};
 use gough::linalg::dense::Matrix;
 use gough::linalg::small::Dense;
@@ -27,7 +29,7 @@ fn assert_near(found: &[f64], wanted: &[f64], tolerance: f64, what: &str) {
 }
 
 /// The state of a published case, by its active and elastic coordinates only.
-fn published(flexible: &mut Flexible<'_>, robot: &Robot, s: &Value) -> FlexibleState {
+fn published(flexible: &mut FlexibleRobot<'_>, robot: &Robot, s: &Value) -> FlexibleState {
     let given = Given::Active { q: numbers(&s["position"]["active"]), qd: numbers(&s["rate"]["active"]) };
     let (q, qd) = (numbers(&s["position"]["elastic"]), numbers(&s["rate"]["elastic"]));
     flexible.state(robot.home(), &given, &q, &qd).unwrap()
@@ -43,7 +45,7 @@ fn dual_emps_has_its_published_efforts_and_accelerations() {
         (&horizontal, &[("frictionless", None), ("with_friction", Some(Sign::Sharp))][..]),
         (&upright, &[("frictionless_with_gravity_minus_9_81_along_y", None)]),
     ] {
-        let mut flexible = Flexible::new(robot.model(), robot.home()).unwrap();
+        let mut flexible = FlexibleRobot::new(robot.model(), robot.home()).unwrap();
         assert_eq!(flexible.independent().len(), 11);
         for s in data["states"].as_array().unwrap() {
             let state = published(&mut flexible, robot, s);
@@ -75,7 +77,7 @@ fn six(v: &Value) -> [f64; 6] {
 
 /// States of a platform that bends on rigid legs, with the modal body of the file or another.
 fn flexible_platform(robot: &Robot, states: &[Value]) {
-    let mut flexible = Flexible::new(robot.model(), robot.home()).unwrap();
+    let mut flexible = FlexibleRobot::new(robot.model(), robot.home()).unwrap();
     for s in states {
         let given = Given::Platform { pose: state_pose(s), twist: Twist::from_array(six(&s["twist"])) };
         let (q, qd) = (numbers(&s["modal"]["q"]), numbers(&s["modal"]["qd"]));
@@ -146,7 +148,7 @@ fn small_motions_have_the_natural_frequencies() {
         ("gough-stewart-flexible", Actuators::Locked),
     ] {
         let robot = without_gravity(name);
-        let mut flexible = Flexible::new(robot.model(), robot.home()).unwrap();
+        let mut flexible = FlexibleRobot::new(robot.model(), robot.home()).unwrap();
         let state = FlexibleState::rest(&flexible, robot.home());
         let small = flexible.linearise(&state, true).unwrap();
         let matrix = |A: &Dense<f64>| Matrix::from_fn(A.rows, A.cols, |i, j| 0.5 * (A.at(i, j) + A.at(j, i)));
@@ -172,7 +174,7 @@ fn stiff_links_take_the_efforts_of_the_rigid_robot() {
     let pose = *stiff.home().pose();
     let posture = gough::kinematics::inverse(stiff.model(), &pose, stiff.mode()).unwrap();
     let rigid = gough::dynamics::inverse_dynamics(stiff.model(), &posture, &t_r, &td_r).unwrap();
-    let mut flexible = Flexible::new(stiff.model(), stiff.home()).unwrap();
+    let mut flexible = FlexibleRobot::new(stiff.model(), stiff.home()).unwrap();
     let motion = CaseMotion::Platform { pose, twist: t_r.to_vec(), acceleration: td_r.to_vec() };
     let case =
         FlexibleCase { motion, elastic: Vec::new(), elastic_rates: Vec::new(), efforts: Vec::new(), deflected: false };
@@ -208,7 +210,7 @@ fn power_balances_on_a_damped_robot() {
     let damped = text.replace("density = ", "mass_damping = 3, stiffness_damping = 1e-6, density = ");
     assert_ne!(text, damped);
     let robot = compile("damped", &damped);
-    let mut flexible = Flexible::new(robot.model(), robot.home()).unwrap();
+    let mut flexible = FlexibleRobot::new(robot.model(), robot.home()).unwrap();
     let n = flexible.flexible().elastic().len();
     let list = |scale: f64| -> Vec<f64> { (0..n).map(|k| scale * (1.0 + 2.3 * k as f64).sin()).collect() };
     let q = robot.home().joints(robot.model(), &robot.model().topology().active);
@@ -247,7 +249,7 @@ fn power_balances_on_a_damped_robot() {
 #[test]
 fn free_vibration_keeps_its_energy() {
     let robot = robot("dual-emps");
-    let mut flexible = Flexible::new(robot.model(), robot.home()).unwrap();
+    let mut flexible = FlexibleRobot::new(robot.model(), robot.home()).unwrap();
     let given = Given::Active { q: vec![0.0; 2], qd: vec![0.0; 2] };
     let mut elastic = vec![0.0; 9];
     (elastic[1], elastic[2]) = (2e-3, 5e-3);
@@ -273,7 +275,7 @@ fn free_vibration_keeps_its_energy() {
 #[test]
 fn response_at_rest_is_the_static_deflection() {
     let robot = without_gravity("dual-emps");
-    let mut flexible = Flexible::new(robot.model(), robot.home()).unwrap();
+    let mut flexible = FlexibleRobot::new(robot.model(), robot.home()).unwrap();
     let state = FlexibleState::rest(&flexible, robot.home());
     let x = [1.0, 0.0, 0.0, 0.0, 0.0, 0.0];
     let found = flexible.response(&state, x, x).unwrap();
@@ -283,8 +285,9 @@ fn response_at_rest_is_the_static_deflection() {
     let wrench = Wrench { f: vec3(force, 0.0, 0.0), m: vec3(0.0, 0.0, 0.0) };
     flexible.load(&[(Node::Platform, wrench)]);
     let bent = flexible.deflected(&state).unwrap();
-    let at =
-        |flexible: &mut Flexible<'_>, s: &FlexibleState| flexible.direct(s, &[0.0, 0.0], None).unwrap().position[0];
+    let at = |flexible: &mut FlexibleRobot<'_>, s: &FlexibleState| {
+        flexible.direct(s, &[0.0, 0.0], None).unwrap().position[0]
+    };
     let moved = at(&mut flexible, &bent) - at(&mut flexible, &state);
     assert!((moved / force / found.static_compliance - 1.0).abs() < 1e-5, "{moved} {}", found.static_compliance);
 }

@@ -475,7 +475,7 @@ impl Asked<'_> {
             return Ok(());
         }
         self.ask("code");
-        match codegen::generate(self.robot, &codegen::Options::new(ModelKind::Idm, Language::C)) {
+        match codegen::generate(self.robot, &codegen::CodeOptions::new(ModelKind::Idm, Language::C)) {
             Ok(code) => {
                 if code.vectors.iter().flat_map(|(x, y)| x.iter().chain(y)).any(|x| !x.is_finite()) {
                     return Err(("code", "a number of the emitted test is not finite".to_owned()));

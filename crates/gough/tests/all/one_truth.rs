@@ -97,7 +97,7 @@ fn too_few_drives_hold_nothing_and_all_say_so() {
         let stiffness = Quantity::Stiffness(vec![1e4; model.topology().active.len()]);
         let lowest = evaluate(&mut probe, home.mode(), home.pose(), &stiffness);
         assert!(!lowest.is_ok_and(|k| k > 1e-6), "{name}: a motion without a drive has no stiffness");
-        let options = codegen::Options::new(ModelKind::Idm, Language::C);
+        let options = codegen::CodeOptions::new(ModelKind::Idm, Language::C);
         assert_eq!(codegen::generate(&robot, &options).unwrap_err(), CodegenError::Singular, "{name}");
         // Accelerations under efforts exist all the same.
         assert!(direct_dynamics(model, home, &rest, &vec![0.0; model.topology().active.len()]).is_ok(), "{name}");
@@ -131,7 +131,7 @@ fn code_of_legs_that_stand_on_the_platform_is_right() {
     for name in ["leg-on-platform", "leg-from-platform"] {
         let robot = named(name);
         for model in [ModelKind::Idm, ModelKind::Ddm, ModelKind::Jacobian, ModelKind::Kinematics, ModelKind::Igm] {
-            let code = codegen::generate(&robot, &codegen::Options::new(model, Language::C));
+            let code = codegen::generate(&robot, &codegen::CodeOptions::new(model, Language::C));
             let code = code.unwrap_or_else(|e| panic!("{name} {}: {e}", model.name()));
             assert!(code.vectors.len() > 2, "{name} {}", model.name());
         }
@@ -143,7 +143,7 @@ fn code_of_legs_that_stand_on_the_platform_is_right() {
 fn code_of_a_singular_robot_is_refused_for_efforts_alone() {
     for name in ["similar-hexagons", "sketch-gough-stewart"] {
         let robot = named(name);
-        let of = |model| codegen::generate(&robot, &codegen::Options::new(model, Language::C));
+        let of = |model| codegen::generate(&robot, &codegen::CodeOptions::new(model, Language::C));
         assert_eq!(of(ModelKind::Idm).unwrap_err(), CodegenError::Singular, "{name}");
         of(ModelKind::Igm).unwrap_or_else(|e| panic!("{name}: {e}"));
     }

@@ -1,7 +1,7 @@
 //! C99, one state or four at a time.
 
 use super::listing::{Syntax, listing};
-use super::{File, Unit, assignment, numbers};
+use super::{CodeFunction, File, assignment, numbers};
 use crate::codegen::canon::Function;
 use crate::codegen::encode::c_comment;
 use std::fmt::Write as _;
@@ -14,7 +14,7 @@ pub(super) enum Width {
 }
 
 struct C<'a> {
-    unit: &'a Unit<'a>,
+    unit: &'a CodeFunction<'a>,
     width: Width,
 }
 
@@ -53,7 +53,7 @@ impl Width {
 }
 
 /// `const double pose[3], double efforts[3]`.
-fn arguments(unit: &Unit<'_>, scalar: &str) -> String {
+fn arguments(unit: &CodeFunction<'_>, scalar: &str) -> String {
     let inputs = unit.inputs.iter().map(|g| format!("const {scalar} {}[{}]", g.name, g.entries.len()));
     let outputs = unit.outputs.iter().map(|g| format!("{scalar} {}[{}]", g.name, g.entries.len().max(1)));
     inputs.chain(outputs).collect::<Vec<_>>().join(", ")
@@ -166,7 +166,7 @@ pub(super) fn solver(qualifiers: &str) -> String {
 }
 
 /// Declarations, call and scaling for a system that the routine solves, around the assignments.
-pub(super) fn solution(unit: &Unit<'_>, store: &dyn Fn(&str, &str) -> String) -> (String, String) {
+pub(super) fn solution(unit: &CodeFunction<'_>, store: &dyn Fn(&str, &str) -> String) -> (String, String) {
     let Some(n) = unit.system else { return (String::new(), String::new()) };
     let before = format!("    double scale[{n}], matrix[{}], right[{n}];\n", n * n);
     let first = &unit.outputs[0].name;
@@ -178,12 +178,12 @@ pub(super) fn solution(unit: &Unit<'_>, store: &dyn Fn(&str, &str) -> String) ->
 }
 
 /// Inputs that no expression uses are named, so that no compiler complains.
-pub(super) fn unused(unit: &Unit<'_>, body: &str) -> String {
+pub(super) fn unused(unit: &CodeFunction<'_>, body: &str) -> String {
     let names = unit.inputs.iter().map(|g| &g.name).filter(|n| !body.contains(&format!("{n}[")));
     names.map(|n| format!("    (void){n};\n")).collect()
 }
 
-fn body(unit: &Unit<'_>, width: Width) -> String {
+fn body(unit: &CodeFunction<'_>, width: Width) -> String {
     let list = listing(unit.graph, &C { unit, width });
     let scalar = width.scalar();
     let mut out = String::new();
@@ -203,7 +203,7 @@ fn body(unit: &Unit<'_>, width: Width) -> String {
 }
 
 /// Header, source and test program.
-pub(super) fn files(unit: &Unit<'_>, width: Width) -> Vec<File> {
+pub(super) fn files(unit: &CodeFunction<'_>, width: Width) -> Vec<File> {
     // Four systems at once have no routine: each state is solved in place, written out.
     let name = if width == Width::Four { format!("{}_x4", unit.name) } else { unit.name.clone() };
     let file = |ending: &str, text: String| File { name: format!("{name}{ending}"), text };
@@ -214,7 +214,7 @@ pub(super) fn files(unit: &Unit<'_>, width: Width) -> Vec<File> {
     ]
 }
 
-fn header(unit: &Unit<'_>, width: Width, name: &str) -> String {
+fn header(unit: &CodeFunction<'_>, width: Width, name: &str) -> String {
     let guard = format!("{}_H", name.to_uppercase());
     let four = "/* Four numbers, one per state; for GCC and Clang. */\n\
                 typedef double gough_double4 __attribute__((vector_size(32), aligned(8)));\n\n";
@@ -231,11 +231,11 @@ fn header(unit: &Unit<'_>, width: Width, name: &str) -> String {
     )
 }
 
-pub(super) fn comment(unit: &Unit<'_>) -> String {
+pub(super) fn comment(unit: &CodeFunction<'_>) -> String {
     format!("/*\n{} */\n", unit.comment(" *", c_comment))
 }
 
-fn source(unit: &Unit<'_>, width: Width, name: &str) -> String {
+fn source(unit: &CodeFunction<'_>, width: Width, name: &str) -> String {
     let body = body(unit, width);
     let scalar = width.scalar();
     let helpers = match width {
@@ -253,7 +253,7 @@ fn source(unit: &Unit<'_>, width: Width, name: &str) -> String {
 }
 
 /// States and what comes out, as arrays of a test program.
-pub(super) fn tables(unit: &Unit<'_>) -> (usize, String) {
+pub(super) fn tables(unit: &CodeFunction<'_>) -> (usize, String) {
     let mut out = String::new();
     for (groups, prefix, pick) in [(&unit.inputs, "in", 0), (&unit.outputs, "want", 1)] {
         for (g, group) in groups.iter().enumerate() {
@@ -262,7 +262,7 @@ pub(super) fn tables(unit: &Unit<'_>) -> (usize, String) {
                 .iter()
                 .map(|v| {
                     let values = if pick == 0 { &v.0 } else { &v.1 };
-                    format!("    {{{}}},\n", numbers(&Unit::by_group(groups, values)[g].1))
+                    format!("    {{{}}},\n", numbers(&CodeFunction::by_group(groups, values)[g].1))
                 })
                 .collect();
             let (n, m) = (unit.vectors.len().max(1), group.entries.len().max(1));
@@ -273,7 +273,7 @@ pub(super) fn tables(unit: &Unit<'_>) -> (usize, String) {
     (unit.vectors.len(), out)
 }
 
-fn test(unit: &Unit<'_>, width: Width, name: &str) -> String {
+fn test(unit: &CodeFunction<'_>, width: Width, name: &str) -> String {
     let (count, tables) = tables(unit);
     let lanes = if width == Width::Four { 4 } else { 1 };
     let scalar = width.scalar();

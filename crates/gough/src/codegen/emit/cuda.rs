@@ -2,12 +2,12 @@
 
 use super::c::{comment, function, helpers, solution, solver, tables};
 use super::listing::{Syntax, listing};
-use super::{File, Unit, assignment};
+use super::{CodeFunction, File, assignment};
 use crate::codegen::canon::Function;
 use std::fmt::Write as _;
 
 struct Cuda<'a> {
-    unit: &'a Unit<'a>,
+    unit: &'a CodeFunction<'a>,
 }
 
 impl Syntax for Cuda<'_> {
@@ -22,14 +22,14 @@ impl Syntax for Cuda<'_> {
     }
 }
 
-fn arguments(unit: &Unit<'_>) -> String {
+fn arguments(unit: &CodeFunction<'_>) -> String {
     let inputs = unit.inputs.iter().map(|g| format!("const double *__restrict__ {}", g.name));
     let outputs = unit.outputs.iter().map(|g| format!("double *__restrict__ {}", g.name));
     std::iter::once("long long count".to_owned()).chain(inputs).chain(outputs).collect::<Vec<_>>().join(", ")
 }
 
 /// Kernel, and a test program that also measures.
-pub(super) fn files(unit: &Unit<'_>) -> Vec<File> {
+pub(super) fn files(unit: &CodeFunction<'_>) -> Vec<File> {
     let list = listing(unit.graph, &Cuda { unit });
     let mut body = String::new();
     for group in &unit.inputs {
@@ -67,7 +67,7 @@ pub(super) fn files(unit: &Unit<'_>) -> Vec<File> {
     ]
 }
 
-fn test(unit: &Unit<'_>) -> String {
+fn test(unit: &CodeFunction<'_>) -> String {
     let name = &unit.name;
     let (vectors, tables) = tables(unit);
     let mut out = format!(

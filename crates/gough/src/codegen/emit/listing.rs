@@ -1,7 +1,7 @@
 //! A graph as assignments: one per variable, then one per output, in the syntax of a language.
 
-use crate::codegen::canon::Function;
-use crate::codegen::graph::{Graph, Id, Node, Signed};
+use crate::codegen::canon::{Function, NodeIndex};
+use crate::codegen::graph::{Graph, GraphNode, Signed};
 use std::collections::HashMap;
 
 /// How a language writes numbers, inputs and functions.
@@ -32,16 +32,16 @@ enum Holds {
     Atom,
 }
 
-struct Writer<'a> {
+struct ListingWriter<'a> {
     graph: &'a Graph,
     uses: Vec<usize>,
-    names: HashMap<Id, String>,
+    names: HashMap<NodeIndex, String>,
     syntax: &'a dyn Syntax,
 }
 
 /// Write a graph down.
 pub(super) fn listing(graph: &Graph, syntax: &dyn Syntax) -> Listing {
-    let mut writer = Writer { graph, uses: graph.uses(), names: HashMap::new(), syntax };
+    let mut writer = ListingWriter { graph, uses: graph.uses(), names: HashMap::new(), syntax };
     let mut variables = Vec::new();
     for id in graph.order() {
         // Outputs are computed before any of them is written: they may overlap the inputs.
@@ -52,14 +52,14 @@ pub(super) fn listing(graph: &Graph, syntax: &dyn Syntax) -> Listing {
             writer.names.insert(id, name);
         }
     }
-    let number = |v: &Signed| matches!(graph.nodes[v.node], Node::Number(_));
+    let number = |v: &Signed| matches!(graph.nodes[v.node], GraphNode::Number(_));
     let outputs = graph.outputs.iter().map(|v| (writer.signed(*v, Holds::Sum), number(v))).collect();
     Listing { variables, outputs }
 }
 
-impl Writer<'_> {
+impl ListingWriter<'_> {
     /// A node where something that holds as strongly as `inside` is expected.
-    fn at(&self, id: Id, inside: Holds) -> String {
+    fn at(&self, id: NodeIndex, inside: Holds) -> String {
         let (text, holds) = match self.names.get(&id) {
             Some(name) => (name.clone(), Holds::Atom),
             None => self.expression(id),
@@ -71,16 +71,16 @@ impl Writer<'_> {
         if v.minus { format!("-{}", self.at(v.node, Holds::Product)) } else { self.at(v.node, inside) }
     }
 
-    fn expression(&self, id: Id) -> (String, Holds) {
+    fn expression(&self, id: NodeIndex) -> (String, Holds) {
         match &self.graph.nodes[id] {
-            Node::Input(k) => (self.syntax.input(*k as usize), Holds::Atom),
-            Node::Number(bits) => (self.syntax.number(f64::from_bits(*bits)), Holds::Atom),
-            Node::Sum(terms) => (self.sum(terms), Holds::Sum),
-            Node::Product(factors) => (self.product(factors), Holds::Product),
-            Node::Reciprocal(x) => {
+            GraphNode::Input(k) => (self.syntax.input(*k as usize), Holds::Atom),
+            GraphNode::Number(bits) => (self.syntax.number(f64::from_bits(*bits)), Holds::Atom),
+            GraphNode::Sum(terms) => (self.sum(terms), Holds::Sum),
+            GraphNode::Product(factors) => (self.product(factors), Holds::Product),
+            GraphNode::Reciprocal(x) => {
                 (format!("{}/{}", self.syntax.number(1.0), self.at(*x, Holds::Atom)), Holds::Product)
             }
-            Node::Call(f, args) => {
+            GraphNode::Call(f, args) => {
                 let args: Vec<String> = args.iter().map(|v| self.signed(*v, Holds::Sum)).collect();
                 (self.syntax.call(*f, &args), Holds::Atom)
             }
@@ -100,14 +100,14 @@ impl Writer<'_> {
         out
     }
 
-    fn product(&self, factors: &[Id]) -> String {
-        let division = |f: &&Id| self.graph.is_division(**f, &self.uses);
+    fn product(&self, factors: &[NodeIndex]) -> String {
+        let division = |f: &&NodeIndex| self.graph.is_division(**f, &self.uses);
         let mut above: Vec<String> = factors.iter().filter(|f| !division(f)).map(|f| self.factor(*f)).collect();
         let below: Vec<String> = factors
             .iter()
             .filter(division)
             .map(|f| match self.graph.nodes[*f] {
-                Node::Reciprocal(x) => self.at(x, Holds::Atom),
+                GraphNode::Reciprocal(x) => self.at(x, Holds::Atom),
                 _ => self.at(*f, Holds::Atom),
             })
             .collect();
@@ -123,8 +123,8 @@ impl Writer<'_> {
     }
 
     /// A factor keeps its own brackets when it divides, so that the order of operations is the one counted.
-    fn factor(&self, id: Id) -> String {
-        let divides = !self.names.contains_key(&id) && matches!(self.graph.nodes[id], Node::Reciprocal(_));
+    fn factor(&self, id: NodeIndex) -> String {
+        let divides = !self.names.contains_key(&id) && matches!(self.graph.nodes[id], GraphNode::Reciprocal(_));
         self.at(id, if divides { Holds::Atom } else { Holds::Product })
     }
 }

@@ -1,13 +1,13 @@
 //! MATLAB and Octave.
 
 use super::listing::{Syntax, listing};
-use super::{File, Unit, numbers, wrapped};
+use super::{CodeFunction, File, numbers, wrapped};
 use crate::codegen::canon::Function;
 use crate::codegen::encode::matlab_comment;
 use std::fmt::Write as _;
 
 struct Matlab<'a> {
-    unit: &'a Unit<'a>,
+    unit: &'a CodeFunction<'a>,
 }
 
 impl Syntax for Matlab<'_> {
@@ -39,7 +39,7 @@ fn assigned(text: &str) -> String {
 }
 
 /// Function and test script.
-pub(super) fn files(unit: &Unit<'_>) -> Vec<File> {
+pub(super) fn files(unit: &CodeFunction<'_>) -> Vec<File> {
     let name = &unit.name;
     vec![
         File { name: format!("{name}.m"), text: function(unit) },
@@ -47,7 +47,7 @@ pub(super) fn files(unit: &Unit<'_>) -> Vec<File> {
     ]
 }
 
-fn function(unit: &Unit<'_>) -> String {
+fn function(unit: &CodeFunction<'_>) -> String {
     let list = listing(unit.graph, &Matlab { unit });
     let outputs: Vec<&str> = unit.outputs.iter().map(|g| g.name.as_str()).collect();
     let inputs: Vec<&str> = unit.inputs.iter().map(|g| g.name.as_str()).collect();
@@ -82,12 +82,12 @@ fn function(unit: &Unit<'_>) -> String {
     )
 }
 
-fn test(unit: &Unit<'_>) -> String {
+fn test(unit: &CodeFunction<'_>) -> String {
     let name = &unit.name;
     let mut out = format!("% States around home and what comes out of them.\nfunction {name}_test()\n  worst = 0;\n");
     for (x, y) in &unit.vectors {
         let list = |groups: &[super::Group], values: &[f64]| -> Vec<String> {
-            Unit::by_group(groups, values).iter().map(|(_, v)| format!("[{}]'", numbers(v))).collect()
+            CodeFunction::by_group(groups, values).iter().map(|(_, v)| format!("[{}]'", numbers(v))).collect()
         };
         let found: Vec<String> = unit.outputs.iter().map(|g| format!("found_{}", g.name)).collect();
         let _ = writeln!(out, "  [{}] = {name}({});", found.join(", "), list(&unit.inputs, x).join(", "));

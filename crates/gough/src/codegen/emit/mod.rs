@@ -11,7 +11,7 @@ use super::graph::Graph;
 use super::{File, Group, Language};
 
 /// A function to be written.
-pub(super) struct Unit<'a> {
+pub(super) struct CodeFunction<'a> {
     pub name: String,
     pub inputs: Vec<Group>,
     pub outputs: Vec<Group>,
@@ -26,7 +26,7 @@ pub(super) struct Unit<'a> {
 }
 
 /// The files of a unit.
-pub(super) fn files(language: Language, unit: &Unit<'_>) -> Vec<File> {
+pub(super) fn files(language: Language, unit: &CodeFunction<'_>) -> Vec<File> {
     match language {
         Language::C => c::files(unit, c::Width::One),
         Language::C4 => c::files(unit, c::Width::Four),
@@ -37,7 +37,7 @@ pub(super) fn files(language: Language, unit: &Unit<'_>) -> Vec<File> {
     }
 }
 
-impl Unit<'_> {
+impl CodeFunction<'_> {
     /// Group and place in it of input k.
     fn input(&self, k: usize) -> (&Group, usize) {
         let mut first = 0;

@@ -1,13 +1,13 @@
 //! Python on numpy arrays: one state, or many along the leading axes.
 
 use super::listing::{Syntax, listing};
-use super::{File, Unit, numbers, wrapped};
+use super::{CodeFunction, File, numbers, wrapped};
 use crate::codegen::canon::Function;
 use crate::codegen::encode::{python_comment, python_string};
 use std::fmt::Write as _;
 
 struct Python<'a> {
-    unit: &'a Unit<'a>,
+    unit: &'a CodeFunction<'a>,
 }
 
 impl Syntax for Python<'_> {
@@ -41,7 +41,7 @@ fn assigned(name: &str, text: &str) -> String {
 }
 
 /// Module and test.
-pub(super) fn files(unit: &Unit<'_>) -> Vec<File> {
+pub(super) fn files(unit: &CodeFunction<'_>) -> Vec<File> {
     let name = &unit.name;
     vec![
         File { name: format!("{name}.py"), text: module(unit) },
@@ -49,7 +49,7 @@ pub(super) fn files(unit: &Unit<'_>) -> Vec<File> {
     ]
 }
 
-fn module(unit: &Unit<'_>) -> String {
+fn module(unit: &CodeFunction<'_>) -> String {
     let list = listing(unit.graph, &Python { unit });
     let arguments: Vec<String> = unit.inputs.iter().map(|g| format!("{}: ArrayLike", g.name)).collect();
     let array = "NDArray[np.float64]";
@@ -107,7 +107,7 @@ fn module(unit: &Unit<'_>) -> String {
     )
 }
 
-fn test(unit: &Unit<'_>) -> String {
+fn test(unit: &CodeFunction<'_>) -> String {
     let name = &unit.name;
     let mut out = format!(
         "# States around home and what comes out of them.\nimport numpy as np\n\nfrom {name} import {name}\n\n\ndef test_states() -> None:\n"
@@ -118,7 +118,7 @@ fn test(unit: &Unit<'_>) -> String {
             .iter()
             .map(|v| {
                 let values = if pick == 0 { &v.0 } else { &v.1 };
-                format!("            [{}],\n", numbers(&Unit::by_group(groups, values)[g].1))
+                format!("            [{}],\n", numbers(&CodeFunction::by_group(groups, values)[g].1))
             })
             .collect();
         rows.concat()

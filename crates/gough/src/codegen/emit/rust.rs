@@ -1,13 +1,13 @@
 //! Rust: a crate without the standard library and without allocation.
 
 use super::listing::{Syntax, listing};
-use super::{File, Unit, assignment, numbers};
+use super::{CodeFunction, File, assignment, numbers};
 use crate::codegen::canon::Function;
 use crate::codegen::encode::rust_comment;
 use std::fmt::Write as _;
 
 struct Rust<'a> {
-    unit: &'a Unit<'a>,
+    unit: &'a CodeFunction<'a>,
 }
 
 fn function(f: Function) -> &'static str {
@@ -98,7 +98,7 @@ fn magnitude(x: f64) -> f64 {
 ";
 
 /// Manifest, library and test.
-pub(super) fn files(unit: &Unit<'_>) -> Vec<File> {
+pub(super) fn files(unit: &CodeFunction<'_>) -> Vec<File> {
     let name = &unit.name;
     let manifest = format!(
         "[package]\nname = \"{name}\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n\
@@ -113,12 +113,12 @@ pub(super) fn files(unit: &Unit<'_>) -> Vec<File> {
 }
 
 /// `([f64; 2], [f64; 3])`, or the one type alone.
-fn results(unit: &Unit<'_>) -> String {
+fn results(unit: &CodeFunction<'_>) -> String {
     let types: Vec<String> = unit.outputs.iter().map(|g| format!("[f64; {}]", g.entries.len())).collect();
     if types.len() == 1 { types[0].clone() } else { format!("({})", types.join(", ")) }
 }
 
-fn library(unit: &Unit<'_>) -> String {
+fn library(unit: &CodeFunction<'_>) -> String {
     let list = listing(unit.graph, &Rust { unit });
     let mut body = String::new();
     for (name, text) in &list.variables {
@@ -161,16 +161,16 @@ fn library(unit: &Unit<'_>) -> String {
     )
 }
 
-fn test(unit: &Unit<'_>) -> String {
+fn test(unit: &CodeFunction<'_>) -> String {
     let name = &unit.name;
     let mut out = format!("//! States around home and what comes out of them.\n\nuse {name}::{name};\n\n");
     out += "fn close(found: &[f64], wanted: &[f64]) {\n    for (a, b) in found.iter().zip(wanted) {\n        \
             assert!((a - b).abs() <= 1e-9 * (1.0 + b.abs()), \"{a} {b}\");\n    }\n}\n\n#[test]\nfn states_around_home() {\n";
     for (x, y) in &unit.vectors {
         let arguments: Vec<String> =
-            Unit::by_group(&unit.inputs, x).iter().map(|(_, v)| format!("&[{}]", numbers(v))).collect();
+            CodeFunction::by_group(&unit.inputs, x).iter().map(|(_, v)| format!("&[{}]", numbers(v))).collect();
         let _ = writeln!(out, "    let found = {name}({});", arguments.join(", "));
-        for (k, (_, v)) in Unit::by_group(&unit.outputs, y).iter().enumerate() {
+        for (k, (_, v)) in CodeFunction::by_group(&unit.outputs, y).iter().enumerate() {
             let found = if unit.outputs.len() == 1 { "found".to_owned() } else { format!("found.{k}") };
             let _ = writeln!(out, "    close(&{found}, &[{}]);", numbers(v));
         }

@@ -1,6 +1,6 @@
 //! Direct dynamics: acceleration of the platform under efforts of the drives, (8.162)-(8.165).
 
-use super::{Group, Inertias, Inputs, Legs, Outputs, PlatformMotion, Solve, Subject, System};
+use super::{Group, Inertias, Inputs, Legs, Outputs, PlatformRates, Solve, Subject, System};
 use crate::kinematics::Positions;
 use crate::linalg::small::Dense;
 use crate::model::{ClosureId, LegId, Model};
@@ -35,7 +35,7 @@ pub(super) fn evaluate<S: Real>(subject: &Subject<'_>, inputs: &Inputs<S>) -> Ou
 }
 
 /// Unit motions of the platform, one per independent component.
-fn units<S: Real>(subject: &Subject<'_>) -> Vec<PlatformMotion<S>> {
+fn units<S: Real>(subject: &Subject<'_>) -> Vec<PlatformRates<S>> {
     let n = subject.twist_group().entries.len();
     let unit = |k: usize| (0..n).map(|i| if i == k { S::one() } else { S::zero() }).collect::<Vec<S>>();
     (0..n).map(|k| subject.motion(&vec![S::zero(); n], &unit(k))).collect()

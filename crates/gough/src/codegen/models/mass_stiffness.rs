@@ -4,7 +4,7 @@
 use super::{Group, Inputs, Outputs, Subject};
 use crate::Robot;
 use crate::codegen::sight::{Alike, FromBodies};
-use crate::codegen::{CodegenError, Coordinates};
+use crate::codegen::{CodegenError, ElasticCoordinates};
 use crate::elastodynamics::plan::BeamSlider;
 use crate::elastodynamics::relative::{RelativePlan, relative_matrices};
 use crate::elastodynamics::{Actuators, ElasticError, ElasticModel, ElasticPlan, Sight, assemble};
@@ -16,8 +16,8 @@ use std::sync::Arc;
 
 /// Coordinates and the places of the entries.
 #[derive(Clone)]
-pub(in crate::codegen) struct Matrices {
-    plan: Plan,
+pub(in crate::codegen) struct MassStiffness {
+    plan: CoordinatePlan,
     alike: Alike,
     /// What each coordinate is.
     names: Vec<String>,
@@ -28,7 +28,7 @@ pub(in crate::codegen) struct Matrices {
 }
 
 #[derive(Clone)]
-enum Plan {
+enum CoordinatePlan {
     Nodal(Arc<ElasticPlan>),
     Relative(Arc<RelativePlan>),
 }
@@ -36,11 +36,11 @@ enum Plan {
 /// Entries below this part of the geometric mean of their diagonal, at every posture looked at, are zero by structure.
 const ZERO: f64 = 1e-12;
 
-impl Matrices {
+impl MassStiffness {
     /// Plan at the first of some postures; what is zero at all of them is left out.
     pub fn new(
         robot: &Robot,
-        coordinates: Coordinates,
+        coordinates: ElasticCoordinates,
         actuators: Actuators,
         postures: &[Positions<f64>],
         alike: Alike,
@@ -48,15 +48,15 @@ impl Matrices {
         let model = robot.model();
         BeamSlider::refuse_any(model, &postures[0]).map_err(refused)?;
         let (plan, names) = match coordinates {
-            Coordinates::Nodal => {
+            ElasticCoordinates::Nodal => {
                 let plan = ElasticPlan::new(model, actuators, &postures[0]).map_err(refused)?;
                 let names = plan.coordinate_names(model);
-                (Plan::Nodal(Arc::new(plan)), names)
+                (CoordinatePlan::Nodal(Arc::new(plan)), names)
             }
-            Coordinates::Relative => {
+            ElasticCoordinates::Relative => {
                 let plan = RelativePlan::new(model, actuators, &postures[0]).map_err(refused)?;
                 let names = plan.independent().iter().map(|k| plan.coordinate_name(model, *k)).collect();
-                (Plan::Relative(Arc::new(plan)), names)
+                (CoordinatePlan::Relative(Arc::new(plan)), names)
             }
         };
         let mut matrices = Self { plan, alike, names, M: Vec::new(), K: Vec::new() };
@@ -69,13 +69,13 @@ impl Matrices {
     /// Mass and stiffness, whole.
     fn at<S: Real, P: Sight<S>>(&self, model: &Model<S>, pos: &P) -> [Dense<S>; 2] {
         match &self.plan {
-            Plan::Nodal(plan) => {
+            CoordinatePlan::Nodal(plan) => {
                 let elastic = ElasticModel::new(model, plan);
                 let mut data = elastic.data();
                 assemble(model, &elastic, pos, &mut data);
                 [data.M.dense(), data.K.dense()]
             }
-            Plan::Relative(plan) => {
+            CoordinatePlan::Relative(plan) => {
                 let matrices = relative_matrices(model, plan, pos);
                 [matrices.M, matrices.K]
             }

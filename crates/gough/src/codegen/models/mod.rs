@@ -12,10 +12,10 @@ mod mass_stiffness;
 mod regressor;
 
 use cartesian::PlatformMatrices;
-use mass_stiffness::Matrices;
+use mass_stiffness::MassStiffness;
 pub(super) use mass_stiffness::coordinates;
 
-use super::legs::{Columns, Inertias, Legs, Loads, PlatformMotion};
+use super::legs::{Columns, Inertias, Legs, Loads, PlatformRates};
 use super::plan::{LegsPlan, joins_points, sparse_order};
 use super::regroup::{Regrouping, cleaned};
 use super::sight::Alike;
@@ -73,7 +73,7 @@ pub(super) struct Subject<'a> {
     /// Postures that the plans are made for.
     postures: Vec<Positions<f64>>,
     /// Mass and stiffness, where they are asked for.
-    matrices: Option<Matrices>,
+    matrices: Option<MassStiffness>,
     /// Those of the platform, where they are asked for.
     platform_matrices: Option<PlatformMatrices>,
 }
@@ -167,11 +167,15 @@ impl<'a> Subject<'a> {
     }
 
     /// Plan mass and stiffness.
-    pub fn plan_matrices(&mut self, coordinates: super::Coordinates, actuators: Actuators) -> Result<(), CodegenError> {
+    pub fn plan_matrices(
+        &mut self,
+        coordinates: super::ElasticCoordinates,
+        actuators: Actuators,
+    ) -> Result<(), CodegenError> {
         let model = self.robot.model();
         // With other parameters what is parallel here may not be.
         let alike = if self.symbolic.is_empty() { Alike::new(model, &self.postures) } else { Alike::none(model) };
-        self.matrices = Some(Matrices::new(self.robot, coordinates, actuators, &self.postures, alike)?);
+        self.matrices = Some(MassStiffness::new(self.robot, coordinates, actuators, &self.postures, alike)?);
         Ok(())
     }
 
@@ -185,14 +189,14 @@ impl<'a> Subject<'a> {
         self.platform_matrices.as_ref().expect("matrices of the platform are planned before they are asked for")
     }
 
-    fn matrices(&self) -> &Matrices {
+    fn matrices(&self) -> &MassStiffness {
         self.matrices.as_ref().expect("mass and stiffness are planned before they are asked for")
     }
 
     /// Choose the order in which the drives are solved for; whether there is one.
     fn plan_drives(&mut self) -> bool {
         let model = self.robot.model();
-        let still = PlatformMotion { V: Twist::zero(), A: Accel::zero() };
+        let still = PlatformRates { V: Twist::zero(), A: Accel::zero() };
         let columns = self.postures.iter().map(|pos| {
             let mut C = self.drives_alone(&Legs::new(model, &self.plan, pos, still)).C;
             scale_rows(model, &mut C);
@@ -352,9 +356,9 @@ impl<'a> Subject<'a> {
     }
 
     /// Motion of the platform from its independent components.
-    pub fn motion<S: Real>(&self, twist: &[S], acceleration: &[S]) -> PlatformMotion<S> {
+    pub fn motion<S: Real>(&self, twist: &[S], acceleration: &[S]) -> PlatformRates<S> {
         let A = self.scatter(acceleration);
-        PlatformMotion { V: self.scatter(twist), A: Accel { a: A.v, alpha: A.w } }
+        PlatformRates { V: self.scatter(twist), A: Accel { a: A.v, alpha: A.w } }
     }
 
     /// What motion and gravity need on the independent components of the platform, and what each drive gives.

@@ -1,10 +1,11 @@
 //! Frequencies, motions of the platform and what gives way in them: the driver of the Cartesian method.
 
-use super::kernel::{CartesianData, Row, assemble_cartesian, on_basis, product};
+use super::kernel::{CartesianData, assemble_cartesian, on_basis, product};
 use super::numbers::{CartesianModel, Gives, PartNumbers, pair};
 use super::plan::{CartesianPlan, Choices, Limb, PartKind};
-use crate::elastodynamics::beam::Block;
+use crate::elastodynamics::beam::Mat6;
 use crate::elastodynamics::error::ElasticError;
+use crate::elastodynamics::numbers::Vec6;
 use crate::elastodynamics::plan::BeamSlider;
 use crate::elastodynamics::vibration::SAME_FREQUENCY;
 use crate::kinematics::{Positions, Posture, WorkingMode, inverse_in, pose_bodies};
@@ -144,7 +145,7 @@ impl<'m> Cartesian<'m> {
 
     /// `K v = ω² M v` on the motions of a basis, refused where the platform moves without mass: where the drives hold a robot
     /// whose platform weighs nothing, what is left of `M` is rounding.
-    fn modes(&self, K: &Block<f64>, B: &Dense<f64>) -> Result<PlatformModes, ElasticError> {
+    fn modes(&self, K: &Mat6<f64>, B: &Dense<f64>) -> Result<PlatformModes, ElasticError> {
         let (m, l2) = (mass(self.model), self.model.length().powi(2));
         let heavy = |k: usize| self.data.M[k][k] > 1e-14 * m * if k < 3 { 1.0 } else { l2 };
         if B.cols > 0 && !(0..6).any(heavy) {
@@ -154,7 +155,7 @@ impl<'m> Cartesian<'m> {
     }
 
     /// Frequencies with everything that gives way, and with the stiffness `K_G` of a load where there is one.
-    pub fn flexible(&self, K_G: Option<&Block<f64>>) -> Result<PlatformModes, ElasticError> {
+    pub fn flexible(&self, K_G: Option<&Mat6<f64>>) -> Result<PlatformModes, ElasticError> {
         let mut K = self.data.K_F;
         if let Some(K_G) = K_G {
             for i in 0..6 {
@@ -165,7 +166,7 @@ impl<'m> Cartesian<'m> {
     }
 
     /// Compliance of the platform on the motions that something gives way to: `B (Bᵀ K_F B)⁻¹ Bᵀ`.
-    pub fn compliance(&self) -> Result<Block<f64>, ElasticError> {
+    pub fn compliance(&self) -> Result<Mat6<f64>, ElasticError> {
         let B = &self.data.B;
         let K = on_basis(&self.data.K_F, B);
         let soft = K.solve(&B.transposed()).ok_or_else(|| ElasticError::Loose { what: "the platform".to_owned() })?;
@@ -198,7 +199,7 @@ impl<'m> Cartesian<'m> {
     }
 
     /// Twice the elastic energy in every spring and part of a limb for a motion of the platform.
-    fn energies(&self, limb: usize, x: &Row<f64>) -> Vec<(String, &'static str, f64)> {
+    fn energies(&self, limb: usize, x: &Vec6<f64>) -> Vec<(String, &'static str, f64)> {
         let (plan, numbers, data) = (&self.plan().limbs[limb], &self.numbers.limbs[limb], &self.data.limbs[limb]);
         let (r, free) = (plan.elastic_rows(), plan.counts[0]);
         let force: Vec<f64> =
@@ -211,7 +212,7 @@ impl<'m> Cartesian<'m> {
             list.push((name, if *drive { "drive" } else { "joint" }, effort * effort * compliance));
         }
         for (p, part) in plan.parts.iter().enumerate() {
-            let load: Row<f64> = std::array::from_fn(|c| (0..r).map(|i| force[i] * data.loads[p * r + i][c]).sum());
+            let load: Vec6<f64> = std::array::from_fn(|c| (0..r).map(|i| force[i] * data.loads[p * r + i][c]).sum());
             let C = self.part_compliance(&numbers.parts[p]);
             let energy = (0..6).map(|c| load[c] * product(&C[c], &load)).sum();
             let (of, kind) = self.part_name(part.kind);
@@ -220,7 +221,7 @@ impl<'m> Cartesian<'m> {
         list
     }
 
-    fn part_compliance(&self, part: &PartNumbers<f64>) -> Block<f64> {
+    fn part_compliance(&self, part: &PartNumbers<f64>) -> Mat6<f64> {
         match &part.gives {
             Gives::Constant(C) => **C,
             Gives::Pair(pair) => {
@@ -263,7 +264,7 @@ impl<'m> Cartesian<'m> {
     }
 
     /// Stiffness that a dead load on the platform adds, see the `loaded` module: not symmetric under a moment.
-    pub fn loaded(&self, load: Wrench<f64>) -> Result<Block<f64>, ElasticError> {
+    pub fn loaded(&self, load: Wrench<f64>) -> Result<Mat6<f64>, ElasticError> {
         super::loaded::geometric(self, load)
     }
 }
@@ -287,7 +288,7 @@ pub(super) fn solve(K: &Matrix, M: &Matrix) -> Option<(Vec<f64>, Matrix)> {
 }
 
 /// `K v = ω² M v` on the motions of a basis, (6), (7).
-fn modes(K: &Block<f64>, M: &Block<f64>, B: &Dense<f64>) -> Result<PlatformModes, ElasticError> {
+fn modes(K: &Mat6<f64>, M: &Mat6<f64>, B: &Dense<f64>) -> Result<PlatformModes, ElasticError> {
     if B.cols == 0 {
         return Ok(PlatformModes::default());
     }

@@ -1,8 +1,9 @@
 //! Inertia and stiffness of the platform from the closure rows, in any scalar: a straight line.
 
 use super::numbers::{CartesianModel, Gives, LimbNumbers, PairNumbers};
-use super::plan::{CartesianPlan, Limb, Way};
-use crate::elastodynamics::beam::Block;
+use super::plan::{CartesianPlan, Limb, WayToRoot};
+use crate::elastodynamics::beam::Mat6;
+use crate::elastodynamics::numbers::Vec6;
 use crate::kinematics::Positions;
 use crate::kinematics::closure::{joint_twist, row_kind};
 use crate::kinematics::matrices::attachment;
@@ -13,18 +14,15 @@ use crate::scalar::Real;
 use crate::spatial::{Inertia, Pose, Twist, Vec3, Wrench, cross, dot};
 use std::sync::Arc;
 
-/// Six numbers: a twist or a wrench, linear part first.
-pub type Row<S> = [S; 6];
-
 /// Matrices of a posture, and the memory they are computed in. Twists are `[v; w]` at the platform origin, in world axes.
 #[derive(Clone, Debug)]
 pub struct CartesianData<S: Real> {
     /// Inertia, (8)-(12).
-    pub M: Block<S>,
+    pub M: Mat6<S>,
     /// Stiffness of the drives alone, (14).
-    pub K_R: Block<S>,
+    pub K_R: Mat6<S>,
     /// Stiffness of drives, joints and links, (13).
-    pub K_F: Block<S>,
+    pub K_F: Mat6<S>,
     /// Motions of the platform that the flexible robot allows, one per column.
     pub B: Dense<S>,
     /// Motions of the platform that the rigid robot allows.
@@ -44,17 +42,17 @@ pub struct LimbData<S: Real> {
     /// Motion that each joint gives to what it carries, at the platform origin.
     pub twists: Vec<Twist<S>>,
     /// Rates of the coordinates per unit of platform twist.
-    pub J: Vec<Row<S>>,
+    pub J: Vec<Vec6<S>>,
     /// Motions against the constraints, and the rows that measure them.
-    pub virtual_twists: Vec<Row<S>>,
+    pub virtual_twists: Vec<Vec6<S>>,
     /// See [`LimbData::virtual_twists`].
-    pub virtual_rates: Vec<Row<S>>,
+    pub virtual_rates: Vec<Vec6<S>>,
     /// Wrench of each elastic row on each part, in the axes of the part's end: part by part.
-    pub loads: Vec<Row<S>>,
+    pub loads: Vec<Vec6<S>>,
     /// Compliance of the elastic rows, and the rows themselves; eliminated over those that give way.
     pub C: Dense<S>,
     /// What the limb adds along its elastic rows per unit of platform twist, for rows that give way.
-    pub forces: Vec<Row<S>>,
+    pub forces: Vec<Vec6<S>>,
     /// Inertia over coordinates and platform twist.
     pub H: Dense<S>,
     /// Pivots met, without unit.
@@ -142,7 +140,7 @@ pub fn assemble_cartesian<S: Real>(
 }
 
 /// The inertia of the platform at its origin, in world axes.
-fn platform_inertia<S: Real>(I: &Inertia<S>, X_WE: &Pose<S>) -> Block<S> {
+fn platform_inertia<S: Real>(I: &Inertia<S>, X_WE: &Pose<S>) -> Mat6<S> {
     let here = Pose { R: X_WE.R, p: Vec3::zeros() };
     let turned = I.seen_from(&here);
     let mut M = [[S::zero(); 6]; 6];
@@ -213,13 +211,13 @@ fn eliminate<S: Real>(limb: &Limb, data: &mut LimbData<S>) {
     }
 }
 
-fn six<S: Real>(a: &Dense<S>, row: usize, first: usize) -> Row<S> {
+fn six<S: Real>(a: &Dense<S>, row: usize, first: usize) -> Vec6<S> {
     std::array::from_fn(|c| a.at(row, first + c))
 }
 
 /// Product of two rows of six.
 #[inline(always)]
-pub(super) fn product<S: Real>(a: &Row<S>, b: &Row<S>) -> S {
+pub(super) fn product<S: Real>(a: &Vec6<S>, b: &Vec6<S>) -> S {
     let mut sum = a[0] * b[0];
     (1..6).for_each(|k| sum = a[k].mul_add(b[k], sum));
     sum
@@ -347,10 +345,10 @@ fn stiffness<S: Real>(limb: &Limb, numbers: &LimbNumbers<S>, pos: &Positions<S>,
     }
 }
 
-fn add_compliance<S: Real>(C: &Block<S>, r: usize, part: usize, data: &mut LimbData<S>) {
+fn add_compliance<S: Real>(C: &Mat6<S>, r: usize, part: usize, data: &mut LimbData<S>) {
     for i in 0..r {
         let w = data.loads[part * r + i];
-        let gives: Row<S> = std::array::from_fn(|c| product(&C[c], &w));
+        let gives: Vec6<S> = std::array::from_fn(|c| product(&C[c], &w));
         for j in 0..r {
             let x = product(&gives, &data.loads[part * r + j]);
             *data.C.at_mut(i, j) += x;
@@ -416,7 +414,7 @@ fn add_symmetric<S: Real>(H: &mut Dense<S>, i: usize, j: usize, same: bool, x: S
 }
 
 /// Columns that move something, with the motion that each gives it, at the platform origin.
-fn columns<S: Real>(limb: &Limb, way: &Way, twists: &[Twist<S>], out: &mut Vec<(usize, Twist<S>)>) {
+fn columns<S: Real>(limb: &Limb, way: &WayToRoot, twists: &[Twist<S>], out: &mut Vec<(usize, Twist<S>)>) {
     out.clear();
     for j in &way.joints {
         let (column, V) = (limb.joints[*j].column, twists[*j]);
@@ -472,7 +470,7 @@ fn rod_inertia<S: Real>(
 }
 
 /// `K_R = Σ k r rᵀ` over the rows of the drives, (14).
-fn add_drives<S: Real>(limb: &Limb, numbers: &LimbNumbers<S>, data: &LimbData<S>, K_R: &mut Block<S>) {
+fn add_drives<S: Real>(limb: &Limb, numbers: &LimbNumbers<S>, data: &LimbData<S>, K_R: &mut Mat6<S>) {
     for ((column, drive), k) in limb.springs.iter().zip(&numbers.drives) {
         if *drive {
             add_outer(K_R, &data.J[*column], &data.J[*column], *k);
@@ -482,7 +480,7 @@ fn add_drives<S: Real>(limb: &Limb, numbers: &LimbNumbers<S>, data: &LimbData<S>
 
 /// `out += k a bᵀ`.
 #[inline(always)]
-fn add_outer<S: Real>(out: &mut Block<S>, a: &Row<S>, b: &Row<S>, k: S) {
+fn add_outer<S: Real>(out: &mut Mat6<S>, a: &Vec6<S>, b: &Vec6<S>, k: S) {
     for i in 0..6 {
         let x = a[i] * k;
         (0..6).for_each(|j| out[i][j] = x.mul_add(b[j], out[i][j]));
@@ -490,7 +488,7 @@ fn add_outer<S: Real>(out: &mut Block<S>, a: &Row<S>, b: &Row<S>, k: S) {
 }
 
 /// `K_F = Σ Rᵀ C⁻¹ R` over the rows that give way, (13).
-fn add_stiffness<S: Real>(limb: &Limb, data: &LimbData<S>, K_F: &mut Block<S>) {
+fn add_stiffness<S: Real>(limb: &Limb, data: &LimbData<S>, K_F: &mut Mat6<S>) {
     let (n, free) = (limb.coords.len(), limb.counts[0]);
     for i in &limb.soft {
         add_outer(K_F, &six(&data.a, free + i, n), &data.forces[*i], S::one());
@@ -498,7 +496,7 @@ fn add_stiffness<S: Real>(limb: &Limb, data: &LimbData<S>, K_F: &mut Block<S>) {
 }
 
 /// `M = Jᵀ H J`, with the platform twist itself below the rates.
-fn add_inertia<S: Real>(limb: &Limb, data: &LimbData<S>, M: &mut Block<S>) {
+fn add_inertia<S: Real>(limb: &Limb, data: &LimbData<S>, M: &mut Mat6<S>) {
     let n = limb.coords.len();
     let with_platform = limb.masses.iter().any(|m| m.way.on_platform)
         || limb.rods.iter().any(|r| r.start.on_platform || r.end.on_platform);
@@ -536,11 +534,11 @@ fn allowed<S: Real>(order: &PivotOrder, rows: &mut Dense<S>, pivots: &mut Vec<S>
 }
 
 /// `Bᵀ A B`.
-pub fn on_basis<S: Real>(A: &Block<S>, B: &Dense<S>) -> Dense<S> {
+pub fn on_basis<S: Real>(A: &Mat6<S>, B: &Dense<S>) -> Dense<S> {
     let f = B.cols;
     let mut out = Dense::zeros(f, f);
     for j in 0..f {
-        let AB: Row<S> = std::array::from_fn(|i| (0..6).fold(S::zero(), |s, k| s + A[i][k] * B.at(k, j)));
+        let AB: Vec6<S> = std::array::from_fn(|i| (0..6).fold(S::zero(), |s, k| s + A[i][k] * B.at(k, j)));
         (0..f).for_each(|i| *out.at_mut(i, j) = (0..6).fold(S::zero(), |s, k| s + B.at(k, i) * AB[k]));
     }
     out
@@ -548,8 +546,8 @@ pub fn on_basis<S: Real>(A: &Block<S>, B: &Dense<S>) -> Dense<S> {
 
 /// Along which elastic rows something gives way, and which motions the rows along which nothing does leave, at a posture.
 pub(super) fn settle(model: &Model<f64>, plan: &mut CartesianPlan, pos: &Positions<f64>) {
-    let mut rigid: Vec<Row<f64>> = Vec::new();
-    let mut bound: Vec<Row<f64>> = Vec::new();
+    let mut rigid: Vec<Vec6<f64>> = Vec::new();
+    let mut bound: Vec<Vec6<f64>> = Vec::new();
     for limb in &mut plan.limbs {
         let numbers = LimbNumbers::new(model, limb);
         let mut data = LimbData::new(limb);
@@ -594,10 +592,10 @@ fn soft_rows(C: &Dense<f64>) -> (Vec<usize>, Vec<usize>) {
 }
 
 /// Pivots of wrenches, forces and moments made comparable; components that are no platform coordinates first.
-fn pivots_of(model: &Model<f64>, rows: &[Row<f64>]) -> PivotOrder {
+fn pivots_of(model: &Model<f64>, rows: &[Vec6<f64>]) -> PivotOrder {
     let mut W = Dense::zeros(rows.len(), 6);
     for (i, row) in rows.iter().enumerate() {
-        let scaled: Row<f64> = std::array::from_fn(|k| if k < 3 { row[k] * model.length() } else { row[k] });
+        let scaled: Vec6<f64> = std::array::from_fn(|k| if k < 3 { row[k] * model.length() } else { row[k] });
         let size = scaled.iter().map(|x| x * x).sum::<f64>().sqrt();
         (0..6).for_each(|k| *W.at_mut(i, k) = if size > 0.0 { scaled[k] / size } else { 0.0 });
     }
@@ -611,7 +609,7 @@ pub(super) fn displaced_rows<S: Real>(
     model: &Model<S>,
     limb: &Limb,
     pos: &Positions<S>,
-    virtual_twists: &[Row<S>],
+    virtual_twists: &[Vec6<S>],
     data: &mut LimbData<S>,
 ) {
     fill_rows(model, limb, pos, data);

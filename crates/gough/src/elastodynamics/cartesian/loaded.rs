@@ -4,11 +4,12 @@
 //! `K_G = Σ d(J⁻ᵀ τ)/dx`, the derivative taken by dual numbers.
 
 use super::driver::Cartesian;
-use super::kernel::{LimbData, Row, displaced_rows, on_basis, product};
+use super::kernel::{LimbData, displaced_rows, on_basis, product};
 use super::numbers::CartesianModel;
 use super::plan::Limb;
-use crate::elastodynamics::beam::Block;
+use crate::elastodynamics::beam::Mat6;
 use crate::elastodynamics::error::ElasticError;
+use crate::elastodynamics::numbers::Vec6;
 use crate::kinematics::{Positions, pose_bodies};
 use crate::linalg::dense::{Matrix, svd};
 use crate::linalg::small::Dense;
@@ -17,7 +18,7 @@ use crate::scalar::Dual;
 use crate::spatial::{Pose, Rotation, Turn, Twist, Vec3, Wrench, cross, vec3};
 
 /// The stiffness of a load at the posture taken.
-pub(super) fn geometric(c: &Cartesian<'_>, load: Wrench<f64>) -> Result<Block<f64>, ElasticError> {
+pub(super) fn geometric(c: &Cartesian<'_>, load: Wrench<f64>) -> Result<Mat6<f64>, ElasticError> {
     let forces = carried(c, load.to_array())?;
     let dual: Model<Dual> = c.model().cast();
     let cartesian = CartesianModel::new(&dual, c.plan());
@@ -38,15 +39,15 @@ pub(super) fn geometric(c: &Cartesian<'_>, load: Wrench<f64>) -> Result<Block<f6
 }
 
 /// What every limb carries of a load: by the stiffness of what gives way, and where nothing does, the shortest list.
-fn carried(c: &Cartesian<'_>, load: Row<f64>) -> Result<Vec<Row<f64>>, ElasticError> {
+fn carried(c: &Cartesian<'_>, load: Vec6<f64>) -> Result<Vec<Vec6<f64>>, ElasticError> {
     let data = c.data();
     let B = &data.B;
     let right = Dense { rows: B.cols, cols: 1, data: B.transposed().apply(&load) };
     let loose = || ElasticError::Loose { what: "the platform".to_owned() };
     let y = on_basis(&data.K_F, B).solve(&right).ok_or_else(loose)?;
-    let x: Row<f64> = B.apply(&y.data).try_into().unwrap_or_default();
+    let x: Vec6<f64> = B.apply(&y.data).try_into().unwrap_or_default();
     let left: Vec<f64> = (0..6).map(|i| load[i] - product(&data.K_F[i], &x)).collect();
-    let rigid: Vec<Row<f64>> = c
+    let rigid: Vec<Vec6<f64>> = c
         .plan()
         .limbs
         .iter()
@@ -76,12 +77,12 @@ fn carried(c: &Cartesian<'_>, load: Row<f64>) -> Result<Vec<Row<f64>>, ElasticEr
 }
 
 /// Rows of the joints that give way and of the virtual joints, per unit of platform twist.
-fn effort_rows<S: crate::scalar::Real>(limb: &Limb, data: &LimbData<S>) -> Vec<Row<S>> {
+fn effort_rows<S: crate::scalar::Real>(limb: &Limb, data: &LimbData<S>) -> Vec<Vec6<S>> {
     limb.springs.iter().map(|(column, _)| data.J[*column]).chain(data.virtual_rates.iter().copied()).collect()
 }
 
 /// Efforts with which those rows make a wrench.
-fn efforts(rows: &[Row<f64>], force: &Row<f64>) -> Vec<f64> {
+fn efforts(rows: &[Vec6<f64>], force: &Vec6<f64>) -> Vec<f64> {
     if rows.is_empty() {
         return Vec::new();
     }
@@ -96,7 +97,7 @@ fn displaced(
     at: &LimbData<f64>,
     k: usize,
     data: &mut LimbData<Dual>,
-) -> Vec<Row<Dual>> {
+) -> Vec<Vec6<Dual>> {
     let mut whole = [0.0; 6];
     whole[k] = 1.0;
     // What the leg itself follows: the rest is done by the virtual joints, which come last.
@@ -115,7 +116,7 @@ fn displaced(
     let V = Twist::from_array(followed);
     pos.X_WE = moved(&from.X_WE, V);
     pose_bodies(model, &mut pos);
-    let twists: Vec<Row<Dual>> = at.virtual_twists.iter().map(|t| carried_along(t, V)).collect();
+    let twists: Vec<Vec6<Dual>> = at.virtual_twists.iter().map(|t| carried_along(t, V)).collect();
     displaced_rows(model, limb, &pos, &twists, data);
     let beyond = Twist::from_array(whole).v - V.v;
     let r = vec3(beyond.x, beyond.y, beyond.z).map(|x| Dual::new(0.0, x));
@@ -136,7 +137,7 @@ fn dual(a: Vec3<f64>, d: Vec3<f64>) -> Vec3<Dual> {
 }
 
 /// A motion carried along by another, at the origin that moves along too.
-fn carried_along(t: &Row<f64>, V: Twist<f64>) -> Row<Dual> {
+fn carried_along(t: &Vec6<f64>, V: Twist<f64>) -> Vec6<Dual> {
     let t = Twist::from_array(*t);
     Twist { v: dual(t.v, cross(V.w, t.v)), w: dual(t.w, cross(V.w, t.w)) }.to_array()
 }

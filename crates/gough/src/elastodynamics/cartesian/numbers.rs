@@ -2,7 +2,7 @@
 
 use super::plan::{Attached, CartesianPlan, Limb, PartKind};
 use crate::description::{Give, GivenCompliance, Joint as RowJoint, RodPair};
-use crate::elastodynamics::beam::{BeamData, Block};
+use crate::elastodynamics::beam::{BeamData, Mat6};
 use crate::elastodynamics::drives::{DriveElasticity, static_drive_stiffness};
 use crate::elastodynamics::numbers::{beam_data, servo_stiffness};
 use crate::model::{BodyId, CoordId, Id, Model, Node};
@@ -47,7 +47,7 @@ pub struct PartNumbers<S: Real> {
 #[derive(Clone, Debug)]
 pub enum Gives<S: Real> {
     /// It does not change with the posture.
-    Constant(Box<Block<S>>),
+    Constant(Box<Mat6<S>>),
     /// Two rods whose distance depends on the posture.
     Pair(Box<PairNumbers<S>>),
 }
@@ -220,7 +220,7 @@ pub(super) fn pair<S: Real>(model: &Model<S>, bar: BodyId) -> Option<PairNumbers
 }
 
 /// Compliance at the tip of a cantilever, (C.1): the beam along x, clamped at its start.
-pub fn cantilever<S: Real>(b: &BeamData<S>) -> Block<S> {
+pub fn cantilever<S: Real>(b: &BeamData<S>) -> Mat6<S> {
     let (l, lit) = (b.l, S::lit);
     let shear = b.shear.map_or_else(S::zero, |kGA| l / kGA);
     let mut C = [[S::zero(); 6]; 6];
@@ -237,7 +237,7 @@ pub fn cantilever<S: Real>(b: &BeamData<S>) -> Block<S> {
 
 /// Compliance at the tip of a cantilever whose area and moments change linearly from root to tip: `∫ x(ξ) dξ / EI(ξ)`, by Gauss
 /// points in eight equal pieces.
-fn tapered<S: Real>(ends: [crate::description::SectionProperties<S>; 2], E: S, G: S, length: S) -> Block<S> {
+fn tapered<S: Real>(ends: [crate::description::SectionProperties<S>; 2], E: S, G: S, length: S) -> Mat6<S> {
     const POINTS: [(f64, f64); 3] =
         [(-0.774_596_669_241_483_4, 5.0 / 9.0), (0.0, 8.0 / 9.0), (0.774_596_669_241_483_4, 5.0 / 9.0)];
     let mut C = [[S::zero(); 6]; 6];
@@ -264,7 +264,7 @@ fn tapered<S: Real>(ends: [crate::description::SectionProperties<S>; 2], E: S, G
 impl<S: Real> PairNumbers<S> {
     /// Compliance at the end of two parallel rods at the distance `d` along y, (C.6)-(C.10) with their misprints corrected;
     /// between pins the rods only pull and push, so that `4 I` of the clamped ends is not there.
-    pub fn compliance(&self, d: S) -> Block<S> {
+    pub fn compliance(&self, d: S) -> Mat6<S> {
         let (b, lit) = (&self.data, S::lit);
         let (l, l2) = (b.l, b.l * b.l);
         let (y, z) = (b.EIy, b.EIz);

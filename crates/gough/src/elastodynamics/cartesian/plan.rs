@@ -68,7 +68,7 @@ pub struct Limb {
     /// What bends.
     pub parts: Vec<Part>,
     /// What has mass.
-    pub masses: Vec<Mass>,
+    pub masses: Vec<LimbMass>,
     /// Rods with mass.
     pub rods: Vec<Rod>,
     /// Rows, counted after those of free joints, along which something gives way, in pivot order; and the others.
@@ -92,7 +92,7 @@ pub struct LimbJoint {
 
 /// Joints between a node and its root, and whether the root is the platform.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Way {
+pub struct WayToRoot {
     /// Places among the joints of the limb.
     pub joints: Vec<usize>,
     /// The root is the platform.
@@ -107,7 +107,7 @@ pub struct LimbClosure {
     /// Place and row.
     pub rows: Vec<(usize, usize)>,
     /// What moves its two sides.
-    pub ways: [Way; 2],
+    pub ways: [WayToRoot; 2],
     /// How the platform moves it: +1 by its second side, -1 by its first.
     pub platform: i8,
 }
@@ -155,11 +155,11 @@ pub enum Attached {
 
 /// The inertia of a body.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Mass {
+pub struct LimbMass {
     /// Whose inertia, and where it stands.
     pub body: BodyId,
     /// What moves it.
-    pub way: Way,
+    pub way: WayToRoot,
 }
 
 /// The two rods of a bar, each with the motion of its own ends.
@@ -168,9 +168,9 @@ pub struct Rod {
     /// The bar.
     pub bar: BodyId,
     /// What moves the start.
-    pub start: Way,
+    pub start: WayToRoot,
     /// What moves the end: the platform, where the body at the end is held by it.
-    pub end: Way,
+    pub end: WayToRoot,
 }
 
 impl Limb {
@@ -194,8 +194,8 @@ impl Limb {
     }
 
     /// Joints between a node and its root; `tool` counts as platform.
-    fn way(&self, model: &Model<f64>, node: Node, tool: Option<BodyId>) -> Way {
-        let mut way = Way::default();
+    fn way(&self, model: &Model<f64>, node: Node, tool: Option<BodyId>) -> WayToRoot {
+        let mut way = WayToRoot::default();
         let mut at = node;
         while let Node::Body(b) = at {
             if tool == Some(b) {
@@ -416,17 +416,17 @@ impl Limb {
                 Some(bar) if bar.rods.is_some() && choice == RodInertia::Exact => {
                     let start = self.way(model, t.bodies[body].parent, tool);
                     let end = if is_held_by_platform(model, next) {
-                        Way { joints: Vec::new(), on_platform: true }
+                        WayToRoot { joints: Vec::new(), on_platform: true }
                     } else {
                         self.way(model, Node::Body(next), tool)
                     };
                     self.rods.push(Rod { bar: body, start, end });
                 }
                 Some(_) if choice == RodInertia::Lumped => {
-                    self.masses.push(Mass { body, way: self.way(model, Node::Body(next), tool) });
+                    self.masses.push(LimbMass { body, way: self.way(model, Node::Body(next), tool) });
                 }
                 _ if has_mass(model, body) => {
-                    self.masses.push(Mass { body, way: self.way(model, Node::Body(body), tool) });
+                    self.masses.push(LimbMass { body, way: self.way(model, Node::Body(body), tool) });
                 }
                 _ => {}
             }

@@ -3,7 +3,7 @@
 use super::driver::{Cartesian, PartShare, PlatformModes, RodBending};
 use super::plan::Choices;
 use crate::description::{RodInertia, VirtualTwists};
-use crate::elastodynamics::beam::Block;
+use crate::elastodynamics::beam::Mat6;
 use crate::elastodynamics::error::ElasticError;
 use crate::elastodynamics::plan::{Host, Place};
 use crate::elastodynamics::vibration::{SAME_FREQUENCY, Vibration};
@@ -34,16 +34,16 @@ pub struct CartesianReport {
     pub eigentwists: Vec<[f64; 6]>,
     /// Inertia.
     #[serde(rename = "M")]
-    pub M: Block<f64>,
+    pub M: Mat6<f64>,
     /// Stiffness of the drives alone.
     #[serde(rename = "K_R")]
-    pub K_R: Block<f64>,
+    pub K_R: Mat6<f64>,
     /// Stiffness of drives, joints and links; of motions that nothing gives way to, only the part that does.
     #[serde(rename = "K_F")]
-    pub K_F: Block<f64>,
+    pub K_F: Mat6<f64>,
     /// Stiffness of the load.
     #[serde(rename = "K_G")]
-    pub K_G: Block<f64>,
+    pub K_G: Mat6<f64>,
     /// Number of motions of the platform that something gives way to.
     pub freedoms: usize,
     /// What every part contributes.

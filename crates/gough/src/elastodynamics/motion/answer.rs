@@ -1,6 +1,6 @@
 //! Questions about a flexible robot in motion and their answers.
 
-use super::solve::{Factor, Flexible, FlexibleState, ReducedEquations};
+use super::solve::{FlexibleRobot, FlexibleState, ReducedEquations, ScaledCholesky};
 use crate::dynamics::Sign;
 use crate::elastodynamics::error::ElasticError;
 use crate::elastodynamics::plan::Sliding;
@@ -88,7 +88,7 @@ pub enum Wanted {
 /// A slider has not left its place on a beam that is this many times as long.
 const SAME_PLACE: f64 = 1e-6;
 
-impl Flexible<'_> {
+impl FlexibleRobot<'_> {
     /// A closed state from what is given. Passive joints, and the platform or the active joints, are solved near a posture of the rigid
     /// robot; elastic coordinates are kept unless the loops cannot be closed with them.
     pub fn state(
@@ -211,7 +211,7 @@ impl Flexible<'_> {
         friction: Option<Sign>,
     ) -> Result<FlexibleAnswer, ElasticError> {
         let equations = self.equations(state, friction);
-        let factor = Factor::new(&equations.M).ok_or_else(|| self.massless(&equations.M))?;
+        let factor = ScaledCholesky::new(&equations.M).ok_or_else(|| self.massless(&equations.M))?;
         let (A, right) = self.asked(&equations, wanted)?;
         // A q̈ = a with q̈ = M⁻¹(G τ - h).
         let drives = self.drives(&equations);

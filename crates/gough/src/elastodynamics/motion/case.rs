@@ -1,7 +1,7 @@
 //! One question about a flexible robot in motion, as a user gives it: some of the motion, the rest is solved.
 
 use super::answer::{FlexibleAnswer, Given, Wanted};
-use super::solve::{Flexible, FlexibleState};
+use super::solve::{FlexibleRobot, FlexibleState};
 use crate::description::Flexible as FlexibleRow;
 use crate::dynamics::{Conditions, Sign, inverse_dynamics_under};
 use crate::elastodynamics::drives::DriveElasticity;
@@ -73,7 +73,7 @@ pub fn flexible_parts(model: &Model<f64>) -> Vec<String> {
     parts
 }
 
-impl Flexible<'_> {
+impl FlexibleRobot<'_> {
     /// The state of a case, and what is told to accelerate.
     pub fn prepare(&mut self, near: &Posture, case: &FlexibleCase) -> Result<(FlexibleState, Wanted), ElasticError> {
         let (given, wanted) = self.told(near, &case.motion)?;

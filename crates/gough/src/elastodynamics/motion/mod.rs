@@ -2,7 +2,7 @@
 //! bodies, inverse and direct elastodynamics.
 //!
 //! A [`FlexibleModel`] has the coordinates of the cut robot: joints, the twist of a free platform, deflections of transmissions,
-//! displacements of beams, modes. [`Flexible`] closes the loops, finds which coordinates depend on the others and answers: efforts and
+//! displacements of beams, modes. [`FlexibleRobot`] closes the loops, finds which coordinates depend on the others and answers: efforts and
 //! elastic accelerations from motion, motion from efforts.
 //!
 //! ```
@@ -36,5 +36,5 @@ pub use recursion::{FlexibleData, FlexiblePositions, FrameMotion};
 pub use response::{FrequencyResponse, ResponseKind, ResponseMode};
 pub use rotation::ElasticTurn;
 
-pub use solve::{Factor, Flexible, FlexibleState, ReducedEquations};
+pub use solve::{FlexibleRobot, FlexibleState, ReducedEquations, ScaledCholesky};
 pub use statics::Linearised;

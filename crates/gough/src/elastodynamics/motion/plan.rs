@@ -37,7 +37,7 @@ impl MotionCoordinate {
 
 /// How a frame is reached.
 #[derive(Clone, Debug)]
-pub(super) enum Step<S: Real> {
+pub(super) enum ReachedBy<S: Real> {
     /// The platform, by its pose.
     Free,
     /// Over a joint: the fixed side seen from the frame before, the frame seen from the moving side, slots and coefficients.
@@ -51,7 +51,7 @@ pub(super) enum Step<S: Real> {
 pub(super) struct FrameStep<S: Real> {
     /// The frame before; none for those on the base.
     pub from: Option<usize>,
-    pub step: Step<S>,
+    pub step: ReachedBy<S>,
     /// Slots that move it: those of the frame before, then its own.
     pub path: Vec<usize>,
 }
@@ -188,14 +188,14 @@ impl<S: Real> FlexibleModel<S> {
         parts
     }
 
-    fn push(&mut self, frame: usize, from: Option<usize>, step: Step<S>, known: &mut [Option<usize>]) {
+    fn push(&mut self, frame: usize, from: Option<usize>, step: ReachedBy<S>, known: &mut [Option<usize>]) {
         let mut path = from.map_or_else(Vec::new, |f| self.frames[f].path.clone());
         match &step {
-            Step::Free => path.extend(self.platform()),
-            Step::Joint { parts, .. } => {
+            ReachedBy::Free => path.extend(self.platform()),
+            ReachedBy::Joint { parts, .. } => {
                 path.extend(parts.iter().map(|p| p.0).filter(|k| !path.contains(k)).collect::<Vec<_>>());
             }
-            Step::Tip { shapes, .. } => {
+            ReachedBy::Tip { shapes, .. } => {
                 path.extend(shapes.iter().map(|s| s.0).filter(|k| !path.contains(k)).collect::<Vec<_>>());
             }
         }
@@ -213,7 +213,7 @@ impl<S: Real> FlexibleModel<S> {
     ) {
         let place = |p: Place| plan.frames.iter().position(|f| f.place == p);
         if let Some(f) = place(Place::Whole(Host::Platform)) {
-            self.push(f, None, Step::Free, known);
+            self.push(f, None, ReachedBy::Free, known);
             self.platform = known[f];
         }
         let mut links: Vec<usize> =
@@ -247,11 +247,11 @@ impl<S: Real> FlexibleModel<S> {
         }
     }
 
-    fn link_step(&self, model: &Model<S>, plan: &ElasticPlan, numbers: &ElasticNumbers<S>, k: usize) -> Step<S> {
+    fn link_step(&self, model: &Model<S>, plan: &ElasticPlan, numbers: &ElasticNumbers<S>, k: usize) -> ReachedBy<S> {
         let link = &plan.links[k];
         let [from, to] = link.frames.map(|f| numbers.X_HF[f]);
         if let LinkJoint::Tree(b) = link.joint {
-            return Step::Joint {
+            return ReachedBy::Joint {
                 X0: from.inverse() * model.numbers().bodies[b].X_PF,
                 X1: to,
                 kind: model.topology().bodies[b].joint,
@@ -262,18 +262,18 @@ impl<S: Real> FlexibleModel<S> {
             let (Variable::Mode(h, k), Screw::Mode(host, point, _)) = (v, screw) else { return None };
             Some((self.slot(MotionCoordinate::Mode(*h, *k))?, mode_twist(model, *host, *point, *k)))
         };
-        Step::Tip { X0: from.inverse() * to, shapes: link.columns.iter().filter_map(shape).collect() }
+        ReachedBy::Tip { X0: from.inverse() * to, shapes: link.columns.iter().filter_map(shape).collect() }
     }
 
-    fn piece_step(&self, plan: &ElasticPlan, numbers: &ElasticNumbers<S>, [from, to]: [usize; 2]) -> Step<S> {
+    fn piece_step(&self, plan: &ElasticPlan, numbers: &ElasticNumbers<S>, [from, to]: [usize; 2]) -> ReachedBy<S> {
         let l = numbers.X_HF[from].apply_inv(numbers.X_HF[to].p).x;
         let unit = |k: usize| crate::elastodynamics::numbers::unit(k);
         let Place::Node(body, piece) = plan.frames[from].place else {
-            return Step::Tip { X0: Pose::identity(), shapes: Vec::new() };
+            return ReachedBy::Tip { X0: Pose::identity(), shapes: Vec::new() };
         };
         let shapes =
             (0..6).filter_map(|k| Some((self.slot(MotionCoordinate::Beam(body, piece, k))?, unit(k)))).collect();
-        Step::Tip { X0: Pose::translation(vec3(l, S::zero(), S::zero())), shapes }
+        ReachedBy::Tip { X0: Pose::translation(vec3(l, S::zero(), S::zero())), shapes }
     }
 
     fn add_masses(

@@ -1,6 +1,6 @@
 //! Motion of every frame, base to tip, and inertia and bias forces of the cut robot, (10.75)-(10.103), in any scalar.
 
-use super::plan::{FlexibleModel, Step};
+use super::plan::{FlexibleModel, ReachedBy};
 use super::rotation::ElasticTurn;
 use crate::linalg::small::Dense;
 use crate::model::JointKind;
@@ -67,10 +67,10 @@ impl<S: Real> FlexibleModel<S> {
             let from = frame.from.map(|f| &before[f]);
             let carried = from.map_or(0, |f| f.columns.len());
             match &frame.step {
-                Step::Free => self.place_platform(at, rates, out),
-                Step::Joint { X0, X1, kind, parts } => {
+                ReachedBy::Free => self.place_platform(at, rates, out),
+                ReachedBy::Joint { X0, X1, kind, parts } => {
                     let sum = |x: &[S]| parts.iter().fold(S::zero(), |sum, (slot, c)| sum + *c * x[*slot]);
-                    let joint = JointMotion::new(*kind, sum(&at.q), sum(rates));
+                    let joint = MovingJoint::new(*kind, sum(&at.q), sum(rates));
                     joint.over(&start(from, X0), X1, out);
                     let X = *X0 * joint.X * *X1;
                     carry(from, &X, out);
@@ -82,7 +82,7 @@ impl<S: Real> FlexibleModel<S> {
                         }
                     }
                 }
-                Step::Tip { X0, shapes } => {
+                ReachedBy::Tip { X0, shapes } => {
                     let sum = |x: &[S]| shapes.iter().fold(Twist::zero(), |sum, (slot, t)| sum + t.scale(x[*slot]));
                     let (u, ud) = (sum(&at.q), sum(rates));
                     let turn = ElasticTurn::new(u.w, ud.w);
@@ -198,16 +198,20 @@ impl<S: Real> FlexibleModel<S> {
 }
 
 /// A frame fixed to the one before: pose in the world, twist and bias there.
-struct Start<S: Real> {
+struct StartFrame<S: Real> {
     X_W: Pose<S>,
     V: Twist<S>,
     bias: Accel<S>,
 }
 
-fn start<S: Real>(from: Option<&FrameMotion<S>>, X0: &Pose<S>) -> Start<S> {
-    let Some(f) = from else { return Start { X_W: *X0, V: Twist::zero(), bias: Accel::zero() } };
+fn start<S: Real>(from: Option<&FrameMotion<S>>, X0: &Pose<S>) -> StartFrame<S> {
+    let Some(f) = from else { return StartFrame { X_W: *X0, V: Twist::zero(), bias: Accel::zero() } };
     let A = f.bias.at(X0.p, f.V.w);
-    Start { X_W: f.X_WF * *X0, V: X0.pull(f.V), bias: Accel { a: X0.R.apply_inv(A.a), alpha: X0.R.apply_inv(A.alpha) } }
+    StartFrame {
+        X_W: f.X_WF * *X0,
+        V: X0.pull(f.V),
+        bias: Accel { a: X0.R.apply_inv(A.a), alpha: X0.R.apply_inv(A.alpha) },
+    }
 }
 
 /// Columns of the frame before, seen from the next.
@@ -219,13 +223,13 @@ fn carry<S: Real>(from: Option<&FrameMotion<S>>, X: &Pose<S>, out: &mut FrameMot
 }
 
 /// A joint at a position and a rate, about or along z.
-struct JointMotion<S: Real> {
+struct MovingJoint<S: Real> {
     X: Pose<S>,
     axis: Twist<S>,
     rate: S,
 }
 
-impl<S: Real> JointMotion<S> {
+impl<S: Real> MovingJoint<S> {
     fn new(kind: JointKind, q: S, rate: S) -> Self {
         let z = vec3(S::zero(), S::zero(), S::one());
         let (X, axis) = match kind {
@@ -237,7 +241,7 @@ impl<S: Real> JointMotion<S> {
     }
 
     /// Over the joint, and on to the frame on its moving side: `v̇ += 2 q̇ ω × a`, `ω̇ += q̇ ω × a`, (10.82).
-    fn over(&self, at: &Start<S>, X1: &Pose<S>, out: &mut FrameMotion<S>) {
+    fn over(&self, at: &StartFrame<S>, X1: &Pose<S>, out: &mut FrameMotion<S>) {
         let (w, two) = (at.V.w, S::lit(2.0));
         let A = at.bias.at(self.X.p, w);
         let A = Accel {
@@ -259,7 +263,7 @@ impl<S: Real> JointMotion<S> {
 }
 
 /// To a tip that is displaced by `u` and turned: `v̇ += 2 ω × u̇`, `ω̇ += ω × ω_e`, (10.12), (10.82).
-fn tip_over<S: Real>(at: &Start<S>, turn: &ElasticTurn<S>, u: Vec3<S>, ud: Vec3<S>, out: &mut FrameMotion<S>) {
+fn tip_over<S: Real>(at: &StartFrame<S>, turn: &ElasticTurn<S>, u: Vec3<S>, ud: Vec3<S>, out: &mut FrameMotion<S>) {
     let w = at.V.w;
     let A = at.bias.at(u, w);
     let A = Accel { a: A.a + cross(w, ud) * S::lit(2.0), alpha: A.alpha + cross(w, turn.rate) + turn.bias };

@@ -1,6 +1,6 @@
 //! Frequency response of the platform by modes, and its compliance at rest, with the drives held.
 
-use super::solve::{Flexible, FlexibleState};
+use super::solve::{FlexibleRobot, FlexibleState};
 use crate::elastodynamics::error::ElasticError;
 use crate::linalg::dense::{Matrix, generalized_eigen};
 use crate::linalg::small::Dense;
@@ -60,7 +60,7 @@ impl FrequencyResponse {
     }
 }
 
-impl Flexible<'_> {
+impl FlexibleRobot<'_> {
     /// Response at a state at rest: input and output are directions of a wrench and of a motion of the platform, in world axes. Every
     /// mode has the damping of the bodies and, beside it, the damping ratio that the file gives to all modes.
     pub fn response(

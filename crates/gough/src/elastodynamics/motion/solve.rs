@@ -33,7 +33,7 @@ pub struct FlexibleState {
 
 impl FlexibleState {
     /// At rest and undeformed at a posture of the rigid robot.
-    pub fn rest(flexible: &Flexible<'_>, posture: &Posture) -> Self {
+    pub fn rest(flexible: &FlexibleRobot<'_>, posture: &Posture) -> Self {
         let (model, own) = (flexible.model, &flexible.flexible);
         let mut q = vec![0.0; own.coordinates().len()];
         for c in model.topology().coords.ids() {
@@ -61,7 +61,7 @@ pub struct ReducedEquations {
 /// A flexible robot ready to be asked, with the memory of one computation.
 #[derive(Clone, Debug)]
 #[allow(clippy::struct_field_names)]
-pub struct Flexible<'m> {
+pub struct FlexibleRobot<'m> {
     pub(super) model: &'m Model<f64>,
     pub(super) flexible: FlexibleModel<f64>,
     pub(super) data: FlexibleData<f64>,
@@ -72,7 +72,7 @@ pub struct Flexible<'m> {
     loads: Vec<(Node, Wrench<f64>)>,
 }
 
-impl<'m> Flexible<'m> {
+impl<'m> FlexibleRobot<'m> {
     /// Plan at a posture of the rigid robot.
     pub fn new(model: &'m Model<f64>, posture: &Posture) -> Result<Self, ElasticError> {
         let plan = FlexiblePlan::new(model, posture.positions())?;
@@ -298,7 +298,7 @@ impl<'m> Flexible<'m> {
         for (column, effort) in self.drives(equations).iter().zip(efforts) {
             right.iter_mut().zip(column).for_each(|(r, g)| *r += g * effort);
         }
-        let factor = Factor::new(&equations.M).ok_or_else(|| self.massless(&equations.M))?;
+        let factor = ScaledCholesky::new(&equations.M).ok_or_else(|| self.massless(&equations.M))?;
         factor.solve(&mut right);
         Ok(right)
     }
@@ -328,7 +328,7 @@ impl<'m> Flexible<'m> {
 
 /// Cholesky factor of a definite matrix scaled to a unit diagonal.
 #[derive(Clone, Debug)]
-pub struct Factor {
+pub struct ScaledCholesky {
     n: usize,
     L: Vec<f64>,
     scale: Vec<f64>,
@@ -337,7 +337,7 @@ pub struct Factor {
 /// Pivots below this, on a unit diagonal, are none.
 const NO_PIVOT: f64 = 1e-14;
 
-impl Factor {
+impl ScaledCholesky {
     /// Factor; none where the matrix is not definite.
     pub fn new(A: &Dense<f64>) -> Option<Self> {
         let n = A.rows;

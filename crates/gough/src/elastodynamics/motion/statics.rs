@@ -1,7 +1,7 @@
 //! Rest and small motions around a state: static deflection, and inertia, damping and stiffness of the closed robot.
 
 use super::answer::{Given, Wanted};
-use super::solve::{Flexible, FlexibleState};
+use super::solve::{FlexibleRobot, FlexibleState};
 use crate::elastodynamics::error::ElasticError;
 use crate::kinematics::Posture;
 use crate::linalg::small::Dense;
@@ -25,7 +25,7 @@ pub struct Linearised {
     pub K: Dense<f64>,
 }
 
-impl Flexible<'_> {
+impl FlexibleRobot<'_> {
     /// Independent coordinates; those of the drives left out where they are held.
     pub fn free(&self, drives_held: bool) -> Vec<usize> {
         let active = self.active();

@@ -6,27 +6,26 @@
 //! entries are components of these and cost nothing.
 
 use super::super::assemble::{dot, inertia_times};
-use super::super::numbers::{Column, unit};
+use super::super::beam::Mat6;
+use super::super::numbers::{Vec6, unit};
 use super::{add, pulled};
 use crate::linalg::small::Dense;
 use crate::scalar::Real;
 use crate::spatial::{Inertia, Pose, Wrench};
 
-type Block<S> = [[S; 6]; 6];
-
 /// A symmetric form.
-pub(super) struct Form<S> {
+pub(super) struct MotionForm<S> {
     /// Of each frame with itself.
-    frames: Vec<Block<S>>,
+    frames: Vec<Mat6<S>>,
     /// Of two frames.
-    pairs: Vec<([usize; 2], Block<S>)>,
+    pairs: Vec<([usize; 2], Mat6<S>)>,
     /// Of each frame with coordinates.
-    columns: Vec<Vec<(usize, Column<S>)>>,
+    columns: Vec<Vec<(usize, Vec6<S>)>>,
     /// Of coordinates.
     pub coordinates: Dense<S>,
 }
 
-impl<S: Real> Form<S> {
+impl<S: Real> MotionForm<S> {
     /// Nothing yet.
     pub fn new(frames: usize, coordinates: usize) -> Self {
         Self {
@@ -43,14 +42,14 @@ impl<S: Real> Form<S> {
     }
 
     /// A matrix of the coordinates of an element, given with their components.
-    pub fn add_elastic(&mut self, q_e: &[(usize, usize)], A: &Block<S>) {
+    pub fn add_elastic(&mut self, q_e: &[(usize, usize)], A: &Mat6<S>) {
         for (c, i) in q_e {
             q_e.iter().for_each(|(d, j)| self.add(*c, *d, A[*i][*j]));
         }
     }
 
     /// A frame and a coordinate: `tᵀ x q`.
-    pub fn add_column(&mut self, frame: usize, coordinate: usize, x: &Column<S>) {
+    pub fn add_column(&mut self, frame: usize, coordinate: usize, x: &Vec6<S>) {
         match self.columns[frame].iter_mut().find(|(c, _)| *c == coordinate) {
             Some((_, column)) => add(column, x),
             None => self.columns[frame].push((coordinate, *x)),
@@ -59,18 +58,18 @@ impl<S: Real> Form<S> {
 
     /// The inertia of what moves with a frame.
     pub fn add_inertia(&mut self, frame: usize, I: &Inertia<S>) {
-        let columns: [Column<S>; 6] = std::array::from_fn(|k| inertia_times(I, &unit(k).to_array()));
+        let columns: [Vec6<S>; 6] = std::array::from_fn(|k| inertia_times(I, &unit(k).to_array()));
         add_block(&mut self.frames[frame], &transposed(&columns));
     }
 
     /// An element between two frames.
-    pub fn add_nodal(&mut self, ends: [usize; 2], A: &[[Block<S>; 2]; 2]) {
+    pub fn add_nodal(&mut self, ends: [usize; 2], A: &[[Mat6<S>; 2]; 2]) {
         (0..2).for_each(|k| add_block(&mut self.frames[ends[k]], &A[k][k]));
         self.add_pair(ends, &A[0][1]);
     }
 
     /// Two frames: `t_aᵀ B t_b`.
-    fn add_pair(&mut self, [a, b]: [usize; 2], B: &Block<S>) {
+    fn add_pair(&mut self, [a, b]: [usize; 2], B: &Mat6<S>) {
         if a == b {
             add_block(&mut self.frames[a], B);
             add_block(&mut self.frames[a], &transposed(B));
@@ -84,15 +83,15 @@ impl<S: Real> Form<S> {
     }
 
     /// Matrices `t_frameᵀ B t_other`, taken out.
-    fn take_pairs(&mut self, frame: usize) -> Vec<(usize, Block<S>)> {
+    fn take_pairs(&mut self, frame: usize) -> Vec<(usize, Mat6<S>)> {
         let (own, rest): (Vec<_>, Vec<_>) = self.pairs.drain(..).partition(|(ends, _)| ends.contains(&frame));
         self.pairs = rest;
-        let turned = |([a, b], B): ([usize; 2], Block<S>)| if a == frame { (b, B) } else { (a, transposed(&B)) };
+        let turned = |([a, b], B): ([usize; 2], Mat6<S>)| if a == frame { (b, B) } else { (a, transposed(&B)) };
         own.into_iter().map(turned).collect()
     }
 
     /// Put `t = T̄ t_from + Σ s q` for the motion of a frame.
-    pub fn substitute(&mut self, frame: usize, from: Option<usize>, X: &Pose<S>, own: &[(usize, Column<S>)]) {
+    pub fn substitute(&mut self, frame: usize, from: Option<usize>, X: &Pose<S>, own: &[(usize, Vec6<S>)]) {
         let A = self.frames[frame];
         let columns = std::mem::take(&mut self.columns[frame]);
         let pairs = self.take_pairs(frame);
@@ -115,29 +114,29 @@ impl<S: Real> Form<S> {
 }
 
 /// `T̄ᵀ F`.
-fn pushed<S: Real>(X: &Pose<S>, F: &Column<S>) -> Column<S> {
+fn pushed<S: Real>(X: &Pose<S>, F: &Vec6<S>) -> Vec6<S> {
     X.push(Wrench::from_array(*F)).to_array()
 }
 
 /// `T̄ᵀ B`.
-fn pushed_block<S: Real>(X: &Pose<S>, B: &Block<S>) -> Block<S> {
+fn pushed_block<S: Real>(X: &Pose<S>, B: &Mat6<S>) -> Mat6<S> {
     transposed(&transposed(B).map(|column| pushed(X, &column)))
 }
 
 /// `T̄ᵀ A T̄`, symmetric as written.
-fn congruent<S: Real>(X: &Pose<S>, A: &Block<S>) -> Block<S> {
-    let columns: [Column<S>; 6] = std::array::from_fn(|k| pushed(X, &times(A, &pulled(X, &unit(k).to_array()))));
+fn congruent<S: Real>(X: &Pose<S>, A: &Mat6<S>) -> Mat6<S> {
+    let columns: [Vec6<S>; 6] = std::array::from_fn(|k| pushed(X, &times(A, &pulled(X, &unit(k).to_array()))));
     std::array::from_fn(|i| std::array::from_fn(|j| columns[i.max(j)][i.min(j)]))
 }
 
-fn times<S: Real>(A: &Block<S>, x: &Column<S>) -> Column<S> {
+fn times<S: Real>(A: &Mat6<S>, x: &Vec6<S>) -> Vec6<S> {
     A.map(|row| dot(&row, x))
 }
 
-fn transposed<S: Real>(A: &Block<S>) -> Block<S> {
+fn transposed<S: Real>(A: &Mat6<S>) -> Mat6<S> {
     std::array::from_fn(|i| std::array::from_fn(|j| A[j][i]))
 }
 
-fn add_block<S: Real>(sum: &mut Block<S>, A: &Block<S>) {
+fn add_block<S: Real>(sum: &mut Mat6<S>, A: &Mat6<S>) {
     sum.iter_mut().zip(A).for_each(|(sum, row)| add(sum, row));
 }

@@ -12,7 +12,7 @@ mod form;
 
 use super::beam::ClampedBeam;
 use super::error::ElasticError;
-use super::numbers::{Column, ElasticNumbers, ElementNumbers, Sight, beam_data, unit};
+use super::numbers::{ElasticNumbers, ElementNumbers, Sight, Vec6, beam_data, unit};
 use super::plan::{Actuators, ElasticPlan, Element, Host, LinkJoint, Place, Screw, Variable};
 use crate::kinematics::Positions;
 use crate::linalg::RANK_TOLERANCE;
@@ -20,11 +20,11 @@ use crate::linalg::small::{Dense, PivotOrder};
 use crate::model::{BodyId, ClosureId, CoordId, Model, Node};
 use crate::scalar::Real;
 use crate::spatial::{Pose, Twist};
-use form::Form;
+use form::MotionForm;
 
 /// A coordinate of the cut robot.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Coordinate {
+pub enum CutCoordinate {
     /// A joint that is not held.
     Joint(CoordId),
     /// A component of the displacement of the far node of a piece of a beam: body, piece, component.
@@ -50,14 +50,14 @@ struct Closing {
     /// What it must be: a frame of base or platform, or the intermediary frame of the closure.
     target: usize,
     /// The freedoms of the joint, where they lie in this equation.
-    cut: Vec<(usize, Move)>,
+    cut: Vec<(usize, UnitMotion)>,
     /// The displacement of a piece of a beam answers for it.
     closed: bool,
 }
 
 /// A unit motion that a coordinate makes.
 #[derive(Clone, Copy, PartialEq, Debug)]
-enum Move {
+enum UnitMotion {
     /// Along (0 to 2) or about (3 to 5) an axis of a frame.
     Axis(usize, usize),
     /// Of a joint, of a cut joint, of a mode.
@@ -69,9 +69,9 @@ enum Move {
 struct Carrier {
     frame: usize,
     from: Option<usize>,
-    own: Vec<(usize, Move)>,
+    own: Vec<(usize, UnitMotion)>,
     /// Coordinates that take it back: those between a far node and the frame that closes.
-    back: Vec<(usize, Move)>,
+    back: Vec<(usize, UnitMotion)>,
     /// The piece of a beam along which it is reached.
     piece: Option<(BodyId, usize)>,
 }
@@ -80,7 +80,7 @@ struct Carrier {
 #[derive(Clone, Debug)]
 pub struct RelativePlan {
     nodal: ElasticPlan,
-    coordinates: Vec<Coordinate>,
+    coordinates: Vec<CutCoordinate>,
     /// Closures inside of a leg, whose intermediary frames are numbered after those of the nodal plan.
     inner: Vec<ClosureId>,
     closings: Vec<Closing>,
@@ -139,7 +139,7 @@ impl RelativePlan {
     }
 
     /// The coordinates of the cut robot.
-    pub fn coordinates(&self) -> &[Coordinate] {
+    pub fn coordinates(&self) -> &[CutCoordinate] {
         &self.coordinates
     }
 
@@ -153,22 +153,22 @@ impl RelativePlan {
         let t = model.topology();
         let component = |k: usize| ["ux", "uy", "uz", "rx", "ry", "rz"][k];
         match self.coordinates[k] {
-            Coordinate::Joint(c) => format!("q{}", t.coords[c].name),
-            Coordinate::Rotor(c) => format!("rotor {}", t.coords[c].name),
-            Coordinate::Beam(b, piece, k) => format!("{}[{}].{}", t.bodies[b].name, piece + 1, component(k)),
-            Coordinate::Mode(h, k) => format!("mode {} of {}", k + 1, t.node_name(h.node())),
-            Coordinate::Platform(k) => format!("{}.{}", t.node_name(Host::Platform.node()), component(k)),
-            Coordinate::Inner(c, k) => format!("frame of {}.{}", t.closures[c].name, component(k)),
-            Coordinate::Cut(c, k) => format!("{}.{}", t.closures[c].name, k + 1),
+            CutCoordinate::Joint(c) => format!("q{}", t.coords[c].name),
+            CutCoordinate::Rotor(c) => format!("rotor {}", t.coords[c].name),
+            CutCoordinate::Beam(b, piece, k) => format!("{}[{}].{}", t.bodies[b].name, piece + 1, component(k)),
+            CutCoordinate::Mode(h, k) => format!("mode {} of {}", k + 1, t.node_name(h.node())),
+            CutCoordinate::Platform(k) => format!("{}.{}", t.node_name(Host::Platform.node()), component(k)),
+            CutCoordinate::Inner(c, k) => format!("frame of {}.{}", t.closures[c].name, component(k)),
+            CutCoordinate::Cut(c, k) => format!("{}.{}", t.closures[c].name, k + 1),
         }
     }
 
     /// Coordinates of a piece of a beam with their components.
     fn displacement(&self, body: BodyId, piece: usize) -> Vec<(usize, usize)> {
-        (0..6).filter_map(|k| Some((self.place(Coordinate::Beam(body, piece, k))?, k))).collect()
+        (0..6).filter_map(|k| Some((self.place(CutCoordinate::Beam(body, piece, k))?, k))).collect()
     }
 
-    fn place(&self, c: Coordinate) -> Option<usize> {
+    fn place(&self, c: CutCoordinate) -> Option<usize> {
         self.coordinates.iter().position(|x| *x == c)
     }
 
@@ -178,7 +178,7 @@ impl RelativePlan {
         for link in &self.nodal.links {
             let LinkJoint::Closure(closure) = link.joint else { continue };
             let [a, b] = link.frames;
-            let own = |(v, screw): &(Variable, Screw)| Some((self.place(coordinate(*v)?)?, Move::Screw(*screw)));
+            let own = |(v, screw): &(Variable, Screw)| Some((self.place(coordinate(*v)?)?, UnitMotion::Screw(*screw)));
             let closing = |frame: usize, target: usize, cut: bool| {
                 let cut = link.columns.iter().filter(|_| cut).filter_map(own).collect();
                 Closing { closure, frame, target, cut, closed: false }
@@ -206,19 +206,19 @@ impl RelativePlan {
     /// the intermediary frames by coordinates of their own.
     fn tree(&self) -> Vec<Carrier> {
         let carrier = |frame, from, own| Carrier { frame, from, own, back: Vec::new(), piece: None };
-        let axes = |frame: usize, of: &dyn Fn(usize) -> Coordinate| -> Vec<(usize, Move)> {
-            (0..6).filter_map(|k| Some((self.place(of(k))?, Move::Axis(frame, k)))).collect()
+        let axes = |frame: usize, of: &dyn Fn(usize) -> CutCoordinate| -> Vec<(usize, UnitMotion)> {
+            (0..6).filter_map(|k| Some((self.place(of(k))?, UnitMotion::Axis(frame, k)))).collect()
         };
         let mut list = Vec::new();
         if let Some(f) = self.nodal.frames.iter().position(|f| f.place == Place::Whole(Host::Platform)) {
-            list.push(carrier(f, None, axes(f, &Coordinate::Platform)));
+            list.push(carrier(f, None, axes(f, &CutCoordinate::Platform)));
         }
         for closure in &self.inner {
             let f = self.intermediary(*closure);
-            list.push(carrier(f, None, axes(f, &|k| Coordinate::Inner(*closure, k))));
+            list.push(carrier(f, None, axes(f, &|k| CutCoordinate::Inner(*closure, k))));
         }
         for link in self.nodal.links.iter().filter(|l| !matches!(l.joint, LinkJoint::Closure(_))) {
-            let own = |(v, screw): &(Variable, Screw)| Some((self.place(coordinate(*v)?)?, Move::Screw(*screw)));
+            let own = |(v, screw): &(Variable, Screw)| Some((self.place(coordinate(*v)?)?, UnitMotion::Screw(*screw)));
             let [from, to] = link.frames;
             list.push(carrier(to, moving(from), link.columns.iter().filter_map(own).collect()));
         }
@@ -226,7 +226,7 @@ impl RelativePlan {
             if let Element::Beam { body, ends: [from, to] } = *e
                 && let Place::Node(_, piece) = self.nodal.frames[from].place
             {
-                let own = axes(to, &|k| Coordinate::Beam(body, piece, k));
+                let own = axes(to, &|k| CutCoordinate::Beam(body, piece, k));
                 list.push(Carrier { piece: Some((body, piece)), ..carrier(to, moving(from), own) });
             }
         }
@@ -299,9 +299,9 @@ impl RelativePlan {
     /// Pivots of the equations that are left: freedoms of cut joints first, then passive joints, then the others.
     fn pivots(&self, open: &Dense<f64>, known: &[usize]) -> PivotOrder {
         let stage = |k: usize| match self.coordinates[k] {
-            Coordinate::Cut(..) => 0,
-            Coordinate::Joint(_) | Coordinate::Inner(..) => 1,
-            Coordinate::Platform(_) => 3,
+            CutCoordinate::Cut(..) => 0,
+            CutCoordinate::Joint(_) | CutCoordinate::Inner(..) => 1,
+            CutCoordinate::Platform(_) => 3,
             _ => 2,
         };
         let of = |s: usize| -> Vec<usize> {
@@ -339,12 +339,12 @@ fn inner(plan: &ElasticPlan) -> Vec<ClosureId> {
 }
 
 /// The coordinate that a variable of a link is.
-fn coordinate(v: Variable) -> Option<Coordinate> {
+fn coordinate(v: Variable) -> Option<CutCoordinate> {
     match v {
-        Variable::Joint(c) => Some(Coordinate::Joint(c)),
-        Variable::Mode(h, k) => Some(Coordinate::Mode(h, k)),
-        Variable::Cut(c, k) => Some(Coordinate::Cut(c, k)),
-        Variable::Rotor(c) => Some(Coordinate::Rotor(c)),
+        Variable::Joint(c) => Some(CutCoordinate::Joint(c)),
+        Variable::Mode(h, k) => Some(CutCoordinate::Mode(h, k)),
+        Variable::Cut(c, k) => Some(CutCoordinate::Cut(c, k)),
+        Variable::Rotor(c) => Some(CutCoordinate::Rotor(c)),
         Variable::Root(..) => None,
     }
 }
@@ -363,9 +363,9 @@ pub(super) fn frame_components(
     plan.frames.iter().map(|f| of(&f.place)).collect()
 }
 
-fn coordinates(model: &Model<f64>, plan: &ElasticPlan, components: &[Vec<usize>]) -> Vec<Coordinate> {
-    let mut list: Vec<Coordinate> = Vec::new();
-    let mut add = |c: Coordinate| {
+fn coordinates(model: &Model<f64>, plan: &ElasticPlan, components: &[Vec<usize>]) -> Vec<CutCoordinate> {
+    let mut list: Vec<CutCoordinate> = Vec::new();
+    let mut add = |c: CutCoordinate| {
         if !list.contains(&c) {
             list.push(c);
         }
@@ -377,7 +377,7 @@ fn coordinates(model: &Model<f64>, plan: &ElasticPlan, components: &[Vec<usize>]
         if let LinkJoint::Closure(c) = link.joint
             && link.frames.iter().all(|f| !is_outer(plan, *f))
         {
-            components[link.frames[1]].iter().for_each(|k| add(Coordinate::Inner(c, *k)));
+            components[link.frames[1]].iter().for_each(|k| add(CutCoordinate::Inner(c, *k)));
         }
     }
     let rotors = plan.clusters.iter().flat_map(|c| &c.variables).filter(|v| matches!(v, Variable::Rotor(_)));
@@ -386,22 +386,22 @@ fn coordinates(model: &Model<f64>, plan: &ElasticPlan, components: &[Vec<usize>]
         if let Element::Beam { body, ends } = e
             && let Place::Node(_, piece) = plan.frames[ends[0]].place
         {
-            components[ends[0]].iter().for_each(|k| add(Coordinate::Beam(*body, piece, *k)));
+            components[ends[0]].iter().for_each(|k| add(CutCoordinate::Beam(*body, piece, *k)));
         }
     }
     if model.topology().platform.tool.is_none() {
         let platform = plan.frames.iter().position(|f| f.place == Place::Whole(Host::Platform)).unwrap_or(0);
-        components[platform].iter().for_each(|k| add(Coordinate::Platform(*k)));
+        components[platform].iter().for_each(|k| add(CutCoordinate::Platform(*k)));
     }
     list
 }
 
 /// How a frame moves at a posture.
-struct Motion<S: Real> {
+struct CarriedMotion<S: Real> {
     /// The frame seen from the one that carries it.
     X: Pose<S>,
     /// What coordinates of its own do to it.
-    own: Vec<(usize, Column<S>)>,
+    own: Vec<(usize, Vec6<S>)>,
 }
 
 /// One posture.
@@ -411,7 +411,7 @@ struct Solver<'a, S: Real, P: Sight<S>> {
     pos: &'a P,
     numbers: ElasticNumbers<S>,
     /// In the order of the carriers.
-    motions: Vec<Motion<S>>,
+    motions: Vec<CarriedMotion<S>>,
 }
 
 impl<'a, S: Real, P: Sight<S>> Solver<'a, S, P> {
@@ -422,22 +422,22 @@ impl<'a, S: Real, P: Sight<S>> Solver<'a, S, P> {
         solver
     }
 
-    fn motion(&self, carrier: &Carrier) -> Motion<S> {
-        let of = |m: &Move| self.moved(m, carrier.frame);
+    fn motion(&self, carrier: &Carrier) -> CarriedMotion<S> {
+        let of = |m: &UnitMotion| self.moved(m, carrier.frame);
         let own = carrier.own.iter().map(|(c, m)| (*c, of(m).to_array()));
         let back = carrier.back.iter().map(|(c, m)| (*c, (-of(m)).to_array()));
-        Motion {
+        CarriedMotion {
             X: carrier.from.map_or_else(Pose::identity, |from| self.seen(from, carrier.frame)),
             own: own.chain(back).collect(),
         }
     }
 
     /// A unit motion, felt at a frame.
-    fn moved(&self, m: &Move, frame: usize) -> Twist<S> {
+    fn moved(&self, m: &UnitMotion, frame: usize) -> Twist<S> {
         match m {
-            Move::Axis(own, k) if *own == frame => unit(*k),
-            Move::Axis(other, k) => self.seen(*other, frame).pull(unit(*k)),
-            Move::Screw(screw) => {
+            UnitMotion::Axis(own, k) if *own == frame => unit(*k),
+            UnitMotion::Axis(other, k) => self.seen(*other, frame).pull(unit(*k)),
+            UnitMotion::Screw(screw) => {
                 let (at, V) = self.numbers.screw(self.model, &self.plan.nodal, screw, self.pos);
                 self.pos.seen(&at, &self.spot(frame)).pull(V)
             }
@@ -458,7 +458,7 @@ impl<'a, S: Real, P: Sight<S>> Solver<'a, S, P> {
     }
 
     /// Motion of each frame in its own axes, by coordinate, (10.78); loops that elements answer for are closed.
-    fn jacobians(&self) -> Vec<Vec<Column<S>>> {
+    fn jacobians(&self) -> Vec<Vec<Vec6<S>>> {
         let frames = self.plan.nodal.frames.len() + self.plan.inner.len();
         let mut J_t = vec![vec![[S::zero(); 6]; self.plan.coordinates.len()]; frames];
         for (carrier, motion) in self.plan.carriers.iter().zip(&self.motions) {
@@ -476,19 +476,25 @@ impl<'a, S: Real, P: Sight<S>> Solver<'a, S, P> {
     /// (11.21)-(11.23), from the far frames down to those that nothing carries.
     fn forms(&self) -> [Dense<S>; 2] {
         let frames = self.plan.nodal.frames.len() + self.plan.inner.len();
-        let [mut M, mut K] = [0; 2].map(|_| Form::new(frames, self.plan.coordinates.len()));
+        let [mut M, mut K] = [0; 2].map(|_| MotionForm::new(frames, self.plan.coordinates.len()));
         for (element, numbers) in self.plan.nodal.elements.iter().zip(&self.numbers.elements) {
             self.add_element(element, numbers, &mut M, &mut K);
         }
-        for (carrier, Motion { X, own }) in self.plan.carriers.iter().zip(&self.motions).rev() {
+        for (carrier, CarriedMotion { X, own }) in self.plan.carriers.iter().zip(&self.motions).rev() {
             M.substitute(carrier.frame, carrier.from, X, own);
             K.substitute(carrier.frame, carrier.from, X, own);
         }
         [M.coordinates, K.coordinates]
     }
 
-    fn add_element(&self, element: &Element, numbers: &ElementNumbers<S>, M: &mut Form<S>, K: &mut Form<S>) {
-        let place = |c: Coordinate| self.plan.place(c);
+    fn add_element(
+        &self,
+        element: &Element,
+        numbers: &ElementNumbers<S>,
+        M: &mut MotionForm<S>,
+        K: &mut MotionForm<S>,
+    ) {
+        let place = |c: CutCoordinate| self.plan.place(c);
         match (element, numbers) {
             (Element::Beam { body, ends }, ElementNumbers::Beam(nodal)) => {
                 let Place::Node(_, piece) = self.plan.nodal.frames[ends[0]].place else { return };
@@ -520,7 +526,7 @@ impl<'a, S: Real, P: Sight<S>> Solver<'a, S, P> {
             (Element::Modal { host, frame }, ElementNumbers::Modal(body)) => {
                 M.add_inertia(*frame, &body.rigid);
                 let modes = body.stiffness.len();
-                let slots = (0..modes).filter_map(|k| Some((k, place(Coordinate::Mode(*host, k))?)));
+                let slots = (0..modes).filter_map(|k| Some((k, place(CutCoordinate::Mode(*host, k))?)));
                 let slots: Vec<(usize, usize)> = slots.collect();
                 for &(k, slot) in &slots {
                     M.add_column(*frame, slot, &body.M_re[k]);
@@ -535,7 +541,7 @@ impl<'a, S: Real, P: Sight<S>> Solver<'a, S, P> {
     }
 
     /// A stiffness or an inertia on one joint, on its rotor, or between the two.
-    fn add_scalar(&self, element: &Element, x: S, form: &mut Form<S>) {
+    fn add_scalar(&self, element: &Element, x: S, form: &mut MotionForm<S>) {
         let place = |v: Variable| self.plan.place(coordinate(v)?);
         let parts = element.looks_at(|v| place(v).is_some());
         let parts: Vec<(usize, f64)> =
@@ -546,7 +552,7 @@ impl<'a, S: Real, P: Sight<S>> Solver<'a, S, P> {
     }
 
     /// Equations that no element answers for, in the axes of the frame that arrives: `T - T̄_target - Σ s q = 0`, (10.107).
-    fn open(&self, J_t: &[Vec<Column<S>>]) -> Dense<S> {
+    fn open(&self, J_t: &[Vec<Vec6<S>>]) -> Dense<S> {
         let left: Vec<&Closing> = self.plan.closings.iter().filter(|c| !c.closed).collect();
         let mut open = Dense::zeros(6 * left.len(), self.plan.coordinates.len());
         for (k, closing) in left.into_iter().enumerate() {
@@ -564,7 +570,7 @@ impl<'a, S: Real, P: Sight<S>> Solver<'a, S, P> {
     }
 
     /// Coordinates by the independent ones; nothing in the rows of those that elements answer for.
-    fn independent(&self, J_t: &[Vec<Column<S>>]) -> Dense<S> {
+    fn independent(&self, J_t: &[Vec<Vec6<S>>]) -> Dense<S> {
         let mut open = self.open(J_t);
         let order = &self.plan.order;
         order.eliminate(&mut open, &mut Vec::new());
@@ -580,12 +586,12 @@ impl<'a, S: Real, P: Sight<S>> Solver<'a, S, P> {
 
     /// All coordinates by the independent ones, (10.114): eliminated displacements are what the far node moves more than the
     /// near one takes it along.
-    fn closing_matrix(&self, J_t: &[Vec<Column<S>>], E: Dense<S>) -> Dense<S> {
+    fn closing_matrix(&self, J_t: &[Vec<Vec6<S>>], E: Dense<S>) -> Dense<S> {
         let mut J = E;
         for &(body, piece) in &self.plan.eliminated {
             let [near, far] = [piece, piece + 1].map(|k| self.plan.frame(Place::Node(body, k)));
             let X = self.seen(near, far);
-            let taken: Vec<Column<S>> = J_t[near].iter().map(|t| pulled(&X, t)).collect();
+            let taken: Vec<Vec6<S>> = J_t[near].iter().map(|t| pulled(&X, t)).collect();
             for (d, i) in self.plan.displacement(body, piece) {
                 for k in 0..J.cols {
                     let rows = J_t[far].iter().zip(&taken).enumerate();
@@ -597,11 +603,11 @@ impl<'a, S: Real, P: Sight<S>> Solver<'a, S, P> {
     }
 }
 
-fn pulled<S: Real>(X: &Pose<S>, t: &Column<S>) -> Column<S> {
+fn pulled<S: Real>(X: &Pose<S>, t: &Vec6<S>) -> Vec6<S> {
     X.pull(Twist::from_array(*t)).to_array()
 }
 
-fn add<S: Real>(sum: &mut Column<S>, x: &Column<S>) {
+fn add<S: Real>(sum: &mut Vec6<S>, x: &Vec6<S>) {
     sum.iter_mut().zip(x).for_each(|(s, x)| *s += *x);
 }
 
