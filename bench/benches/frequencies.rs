@@ -3,7 +3,7 @@
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use gough::Robot;
 use gough::analysis::map::{Quantity, map};
-use gough::analysis::{FrequencyOf, Region, Span};
+use gough::analysis::{CoordinateSpan, FrequencyOf, Region};
 use gough::description::{Coordinate, ReadOptions};
 use gough::elastodynamics::cartesian::{Cartesian, Choices, FourPlatforms};
 use gough::elastodynamics::{Actuators, ElasticModel, ElasticPlan, Vibration, assemble};
@@ -49,7 +49,7 @@ fn navaro(c: &mut Criterion) {
 
 fn maps(c: &mut Criterion) {
     let robot = gough::robots::load("navaro").expect("shipped").expect("good");
-    let span = |coordinate| Span { coordinate, low: -0.1, high: 0.1, count: 100 };
+    let span = |coordinate| CoordinateSpan { coordinate, low: -0.1, high: 0.1, count: 100 };
     let spans = vec![span(Coordinate::X), span(Coordinate::Y)];
     let region = Region::new(robot.model(), spans, robot.home().pose()).expect("a region");
     let mut group = c.benchmark_group("map/navaro");

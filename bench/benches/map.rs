@@ -2,12 +2,12 @@
 
 use criterion::{Criterion, criterion_group, criterion_main};
 use gough::analysis::map::{Quantity, map};
-use gough::analysis::{Region, Span};
+use gough::analysis::{CoordinateSpan, Region};
 use gough::description::Coordinate;
 
 fn conditioning(c: &mut Criterion) {
     let robot = gough::robots::load("five-bar").expect("shipped").expect("good");
-    let span = |coordinate, low, high| Span { coordinate, low, high, count: 1000 };
+    let span = |coordinate, low, high| CoordinateSpan { coordinate, low, high, count: 1000 };
     // All of it within reach, so that every node is computed in full.
     let spans = vec![span(Coordinate::X, -0.1, 0.1), span(Coordinate::Y, 0.22, 0.32)];
     let region = Region::new(robot.model(), spans, robot.home().pose()).expect("a region");

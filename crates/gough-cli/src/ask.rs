@@ -9,7 +9,7 @@ use gough::description::{LARGEST, ReadOptions, nearest};
 use gough::kinematics::WorkingMode;
 use gough::model::{CoordId, Model, Platform};
 use gough::question::words::{self, word};
-pub use gough::question::words::{Assigned, Part, assumed, check_parts, hint, joints_of, pose_of, rotation};
+pub use gough::question::words::{Assigned, PosePart, assumed, check_parts, hint, joints_of, pose_of, rotation};
 use gough::spatial::Pose;
 use std::path::Path;
 

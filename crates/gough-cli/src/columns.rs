@@ -1,6 +1,6 @@
 //! What the columns of CSV files hold, by name: a cell with a unit must have that of its column.
 
-use crate::ask::{Assigned, Part};
+use crate::ask::{Assigned, PosePart};
 use gough::model::Model;
 
 /// Powers of metre, kilogram and second, and a word.
@@ -44,9 +44,9 @@ pub fn kind(model: &Model<f64>, name: &str) -> Option<Kind> {
     if let Some(((), order)) = stem(name, |n| ["wx", "wy", "wz"].contains(&n).then_some(())).filter(|((), o)| *o < 2) {
         return Some(moved(false, order + 1));
     }
-    let coordinate = |n: &str| match Part::named(n)? {
-        Part::Coordinate(c) => Some(!c.is_angle()),
-        Part::Quaternion(_) => None,
+    let coordinate = |n: &str| match PosePart::named(n)? {
+        PosePart::Coordinate(c) => Some(!c.is_angle()),
+        PosePart::Quaternion(_) => None,
     };
     let found = stem(name, coordinate).or_else(|| stem(name, |n| Some(t.coords[t.coord(n)?].slides)));
     found.map(|(slides, order)| moved(slides, order))

@@ -4,7 +4,7 @@ use crate::angles;
 use crate::ask::{Assigned, assignments, hint};
 use crate::failure::Failure;
 use gough::Robot;
-use gough::analysis::{Region, Span};
+use gough::analysis::{CoordinateSpan, Region};
 use gough::description::Coordinate;
 use gough::kinematics::platform::pose_with;
 
@@ -15,7 +15,7 @@ const VALUES: [usize; 3] = [1001, 201, 41];
 pub fn region(robot: &Robot, text: &str, pose: Option<&str>) -> Result<Region, Failure> {
     let parts: Vec<&str> = text.split(',').filter(|p| !p.trim().is_empty()).collect();
     let count = VALUES[parts.len().clamp(1, 3) - 1];
-    let spans = parts.iter().map(|p| span(p, count)).collect::<Result<Vec<Span>, Failure>>()?;
+    let spans = parts.iter().map(|p| span(p, count)).collect::<Result<Vec<CoordinateSpan>, Failure>>()?;
     let mut fixed = Vec::new();
     for assigned in pose.map_or_else(|| Ok(Vec::new()), |p| assignments(p, "--pose"))? {
         let name = &assigned.name;
@@ -43,7 +43,7 @@ fn coordinate(name: &str, option: &str) -> Result<Coordinate, Failure> {
     })
 }
 
-fn span(text: &str, count: usize) -> Result<Span, Failure> {
+fn span(text: &str, count: usize) -> Result<CoordinateSpan, Failure> {
     let bad = || Failure::Usage(format!("--region takes NAME=LOW:HIGH or NAME=LOW:HIGH:COUNT, found `{text}`"));
     let (name, range) = text.split_once('=').ok_or_else(bad)?;
     let name = name.trim();
@@ -60,7 +60,7 @@ fn span(text: &str, count: usize) -> Result<Span, Failure> {
         assigned.must_be(!c.is_angle()).map_err(usage)?;
         Ok::<f64, Failure>(assigned.value)
     };
-    Ok(Span { coordinate: c, low: end(low)?, high: end(high)?, count })
+    Ok(CoordinateSpan { coordinate: c, low: end(low)?, high: end(high)?, count })
 }
 
 /// How a coordinate is called: the planar angle is phi.

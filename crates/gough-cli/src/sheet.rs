@@ -1,6 +1,6 @@
 //! CSV files of numbers over time: trajectories and efforts.
 
-use crate::ask::{Assigned, Part, check_parts, hint, pose_of};
+use crate::ask::{Assigned, PosePart, check_parts, hint, pose_of};
 use crate::columns;
 use crate::failure::Failure;
 use crate::inputs::read_limited;
@@ -150,7 +150,7 @@ fn known(model: &Model<f64>) -> Vec<String> {
     let t = model.topology();
     let spatial = t.platform.coordinates == Coordinates::Spatial;
     let mut known = vec!["t".to_owned()];
-    known.extend(Part::NAMES.iter().map(|n| (*n).to_owned()));
+    known.extend(PosePart::NAMES.iter().map(|n| (*n).to_owned()));
     known.extend(["rx", "ry", "rz", "theta"].map(str::to_owned));
     known.extend(rate_names(model, ""));
     known.extend(rate_names(model, "d"));
@@ -182,7 +182,7 @@ pub fn trajectory(robot: &Robot, mode: &WorkingMode, path: &Path) -> Result<Moti
             other => bad(other.to_string()),
         }
     };
-    let platform = sheet.names.iter().any(|n| Part::named(n).is_some());
+    let platform = sheet.names.iter().any(|n| PosePart::named(n).is_some());
     let samples = if platform {
         platform_samples(robot.model(), &sheet, &times).map_err(bad)?
     } else {
@@ -200,9 +200,9 @@ pub fn trajectory(robot: &Robot, mode: &WorkingMode, path: &Path) -> Result<Moti
 
 fn platform_samples(model: &Model<f64>, sheet: &Sheet, times: &[f64]) -> Result<Vec<Sample>, String> {
     let platform = &model.topology().platform;
-    let parts: Vec<(usize, Part)> =
-        sheet.names.iter().enumerate().filter_map(|(i, n)| Part::named(n).map(|p| (i, p))).collect();
-    let named: Vec<(&str, Part)> = parts.iter().map(|(i, p)| (sheet.names[*i].as_str(), *p)).collect();
+    let parts: Vec<(usize, PosePart)> =
+        sheet.names.iter().enumerate().filter_map(|(i, n)| PosePart::named(n).map(|p| (i, p))).collect();
+    let named: Vec<(&str, PosePart)> = parts.iter().map(|(i, p)| (sheet.names[*i].as_str(), *p)).collect();
     check_parts(platform, &named)?;
     let angle_names = |more: &str| ANGLES.map(|n| format!("{n}{more}"));
     let by_angles = sheet.all_or_none(&angle_names("d"))?.zip(Some(sheet.all_or_none(&angle_names("dd"))?));

@@ -1,7 +1,7 @@
 //! States files, and poses as text and JSON.
 
 use crate::angles;
-use crate::ask::{Assigned, Part, check_parts, hint, joints_of, pose_of, rotation};
+use crate::ask::{Assigned, PosePart, check_parts, hint, joints_of, pose_of, rotation};
 use crate::columns;
 use crate::inputs;
 use gough::description::{Coordinate, Coordinates, LeftOut};
@@ -173,7 +173,7 @@ pub fn not_json(e: &serde_json::Error, before: usize) -> String {
 
 /// What a column of a CSV file holds.
 enum Column {
-    Pose(Part),
+    Pose(PosePart),
     Joint,
     /// A component of the twist.
     Rate(usize),
@@ -214,7 +214,7 @@ impl CsvColumns {
     /// Columns of these names.
     pub fn new(model: &Model<f64>, names: Vec<String>) -> Result<Self, String> {
         let columns = columns(model, &names.iter().map(String::as_str).collect::<Vec<_>>())?;
-        let plain = columns.iter().all(|c| !matches!(c, Column::Joint | Column::Pose(Part::Quaternion(_))));
+        let plain = columns.iter().all(|c| !matches!(c, Column::Joint | Column::Pose(PosePart::Quaternion(_))));
         let home = home_pose(model);
         let all = coordinates(model, &home);
         Ok(Self { names, columns, plain, home: (home, [all[3], all[4], all[5]]) })
@@ -258,15 +258,15 @@ impl CsvColumns {
         let (mut twist, mut acceleration, mut efforts) = (None, None, None);
         for (column, x) in self.columns.iter().zip(numbers) {
             match column {
-                Column::Pose(Part::Coordinate(c)) if c.is_angle() => {
+                Column::Pose(PosePart::Coordinate(c)) if c.is_angle() => {
                     angles[c.index() - 3] = *x;
                     turned = true;
                 }
-                Column::Pose(Part::Coordinate(c)) => pose.p[c.index()] = *x,
+                Column::Pose(PosePart::Coordinate(c)) => pose.p[c.index()] = *x,
                 Column::Rate(k) => twist.get_or_insert_with(|| vec![0.0; n])[*k] = *x,
                 Column::Acceleration(k) => acceleration.get_or_insert_with(|| vec![0.0; n])[*k] = *x,
                 Column::Effort(k) => efforts.get_or_insert_with(|| vec![0.0; drives])[*k] = *x,
-                Column::Joint | Column::Pose(Part::Quaternion(_)) | Column::Unused => {}
+                Column::Joint | Column::Pose(PosePart::Quaternion(_)) | Column::Unused => {}
             }
         }
         if turned {
@@ -320,7 +320,7 @@ fn columns(model: &Model<f64>, names: &[&str]) -> Result<Vec<Column>, String> {
             Ok(Column::Acceleration(k))
         } else if let Some(k) = t.active.iter().position(|c| name.strip_prefix("tau_") == Some(&t.coords[*c].name)) {
             Ok(Column::Effort(k))
-        } else if let Some(part) = Part::named(name) {
+        } else if let Some(part) = PosePart::named(name) {
             Ok(Column::Pose(part))
         } else if let Some(c) = t.coord(name) {
             let open = t.plan.given.contains(&c);
@@ -329,7 +329,7 @@ fn columns(model: &Model<f64>, names: &[&str]) -> Result<Vec<Column>, String> {
             Ok(Column::Unused)
         } else {
             let joints = t.plan.given.iter().map(|c| format!("q{}", t.coords[*c].name));
-            let known: Vec<String> = Part::NAMES.iter().map(|n| (*n).to_owned()).chain(joints).collect();
+            let known: Vec<String> = PosePart::NAMES.iter().map(|n| (*n).to_owned()).chain(joints).collect();
             Err(format!("column `{name}` is not known; {}", hint(name, &known)))
         }
     };
@@ -337,7 +337,7 @@ fn columns(model: &Model<f64>, names: &[&str]) -> Result<Vec<Column>, String> {
     if let Some(twice) = names.iter().enumerate().find(|(i, name)| names[..*i].contains(name)) {
         return Err(format!("column `{}` is there twice", twice.1));
     }
-    let mut parts: Vec<(&str, Part)> = Vec::new();
+    let mut parts: Vec<(&str, PosePart)> = Vec::new();
     for (name, column) in names.iter().zip(&columns) {
         if let Column::Pose(part) = column {
             parts.push((name, *part));
@@ -357,7 +357,7 @@ fn columns(model: &Model<f64>, names: &[&str]) -> Result<Vec<Column>, String> {
 /// `t`, `xd`, `phidd`, `q11d`, `wx`, `tau_11`: known from trajectory files.
 fn is_rate_or_effort(t: &Topology, name: &str) -> bool {
     let turns = |n: &str| ["wx", "wy", "wz"].contains(&n);
-    let moves = |n: &str| Part::named(n).is_some() || t.coord(n).is_some();
+    let moves = |n: &str| PosePart::named(n).is_some() || t.coord(n).is_some();
     let rate = |n: &str| moves(n) || n.strip_suffix('d').is_some_and(moves) || turns(n);
     name == "t"
         || turns(name)

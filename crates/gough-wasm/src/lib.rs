@@ -8,7 +8,7 @@
 //! compiler calls unsafe is the attribute that keeps the names of the functions.
 
 use gough::Source;
-use gough::view::{Portrait, Refused, Session, faults};
+use gough::view::{Portrait, RefusalDocument, Session, faults};
 use serde_json::{Value, json};
 use std::cell::RefCell;
 
@@ -121,7 +121,8 @@ fn moved(act: impl FnOnce(&mut Session, &[f64]) -> Result<(), gough::Error>) -> 
         let Some(session) = &mut s.session else { return 0 };
         let done = act(session, &s.numbers);
         session.frames(&mut s.frames);
-        s.text = done.err().map_or_else(Vec::new, |e| json!({ "error": Refused::new(&e) }).to_string().into_bytes());
+        s.text =
+            done.err().map_or_else(Vec::new, |e| json!({ "error": RefusalDocument::new(&e) }).to_string().into_bytes());
         s.text.len()
     })
 }
@@ -129,10 +130,12 @@ fn moved(act: impl FnOnce(&mut Session, &[f64]) -> Result<(), gough::Error>) -> 
 fn load(text: &[u8]) -> Result<Session, Value> {
     let refused = |message: String| json!({ "error": { "kind": "usage", "message": message } });
     let asked: Value = serde_json::from_slice(text).map_err(|e| refused(format!("no JSON document: {e}")))?;
-    let source = source(&asked).map_err(|e| json!({ "error": Refused::new(&e) }))?;
+    let source = source(&asked).map_err(|e| json!({ "error": RefusalDocument::new(&e) }))?;
     Session::load(source).map_err(|e| match &e {
-        gough::Error::BadRobot(bad) => json!({ "error": Refused::new(&e), "faults": faults(&bad.text, &bad.faults) }),
-        _ => json!({ "error": Refused::new(&e) }),
+        gough::Error::BadRobot(bad) => {
+            json!({ "error": RefusalDocument::new(&e), "faults": faults(&bad.text, &bad.faults) })
+        }
+        _ => json!({ "error": RefusalDocument::new(&e) }),
     })
 }
 

@@ -91,7 +91,7 @@ pub use kinematics::{Posture, WorkingMode};
 pub use question::{Error, ErrorKind};
 pub use robot::{Robot, Source};
 #[doc(inline)]
-pub use simulation::{Controller, EffortTable, Feedback, Gains, Instant, Law, Options as SimulationOptions, Summary};
+pub use simulation::{Controller, EffortTable, Feedback, Gains, Instant, Law, SimulationOptions, Summary};
 #[doc(inline)]
 pub use spatial::{Inertia, Pose, Wrench};
 pub use trajectory::{TimeLaw, Trajectory};

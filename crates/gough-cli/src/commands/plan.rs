@@ -14,7 +14,7 @@ use crate::output::{Files, Output, Pieces, spares};
 use crate::plot::{self, Chart, Series, Style};
 use crate::states::{component_names, pose_text};
 use clap::{Args, ValueEnum};
-use gough::analysis::{Region, Span};
+use gough::analysis::{CoordinateSpan, Region};
 use gough::crossing::inspect;
 use gough::description::Coordinate;
 use gough::kinematics::platform::coordinates;
@@ -398,7 +398,7 @@ fn path_picture(robot: &Robot, mode: &WorkingMode, made: &PlanAnswer) -> Result<
     let span = |c: &Coordinate| {
         let (low, high, _) = range(*c);
         let margin = 0.4 * (high - low) + if c.is_angle() { 0.1 } else { 0.1 * model.length() };
-        Span { coordinate: *c, low: low - margin, high: high + margin, count: 101 }
+        CoordinateSpan { coordinate: *c, low: low - margin, high: high + margin, count: 101 }
     };
     let base = made.along.crossings.first().map_or(made.trajectory.at(start).pose, Crossing::pose);
     let region = Region::new(model, own.iter().map(span).collect(), &base)

@@ -23,8 +23,8 @@ use gough::model::Model;
 use gough::question::{SimulationAnswer, Tracking};
 use gough::simulation::gauss::Stages;
 use gough::simulation::{
-    Controller, EffortTable, Feedback, FlexibleLaw, FlexibleOptions, Gains, Instant, Law, Method, Noise, Options,
-    SetupError, TimedLoad,
+    Controller, EffortTable, Feedback, FlexibleLaw, FlexibleOptions, Gains, Instant, Law, Method, Noise, SetupError,
+    SimulationOptions, TimedLoad,
 };
 use gough::trajectory::Trajectory;
 use gough::{Pose, Robot, WorkingMode};
@@ -401,12 +401,12 @@ pub fn pose(model: &Model<f64>, text: &str, option: &str) -> Result<Pose<f64>, F
     })
 }
 
-fn options(arguments: &Arguments) -> Result<Options, Failure> {
+fn options(arguments: &Arguments) -> Result<SimulationOptions, Failure> {
     let seconds = |text: &Option<String>, option: &str| text.as_deref().map(|s| time(s, option)).transpose();
     let duration = time(&arguments.time, "--time")?;
     let step = seconds(&arguments.step, "--step")?;
-    let usual = Options::lasting(duration);
-    Ok(Options {
+    let usual = SimulationOptions::lasting(duration);
+    Ok(SimulationOptions {
         method: step
             .map_or(Method::Adaptive { tolerance: arguments.tolerance.unwrap_or(1e-9) }, |step| Method::Fixed { step }),
         every: seconds(&arguments.every, "--every")?.unwrap_or(usual.every),
@@ -424,7 +424,7 @@ fn law(
     robot: &Robot,
     mode: &WorkingMode,
     from: &Pose<f64>,
-    options: &Options,
+    options: &SimulationOptions,
     arguments: &Arguments,
 ) -> Result<(Law, Option<&'static str>), Failure> {
     if let Some(given) = &arguments.efforts {

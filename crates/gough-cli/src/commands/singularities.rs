@@ -271,7 +271,7 @@ pub fn picture(robot: &Robot, region: &Region, found: &LociAnswer) -> Picture {
             None => curves.push(Curves { name, style: Style::nth(curves.len()), lines: vec![points] }),
         }
     }
-    let axis = |s: gough::analysis::Span| Axis {
+    let axis = |s: gough::analysis::CoordinateSpan| Axis {
         label: region::axis_label(robot, s.coordinate),
         low: region::shown(s.coordinate, s.low),
         high: region::shown(s.coordinate, s.high),

@@ -34,7 +34,7 @@ const BEYOND: usize = 4;
 const ALIKE: f64 = 0.5;
 
 /// One node: its frequency, the lowest of all, and whether the mode was recognised.
-type Node = Result<(f64, f64, bool), &'static str>;
+type FrequencyNode = Result<(f64, f64, bool), &'static str>;
 
 /// The map, node by node. Lines of nodes along the first coordinate are followed one by one from a spine across them.
 pub(super) fn frequencies(
@@ -55,7 +55,7 @@ pub(super) fn frequencies(
         Err(e) => return (vec![Answer::Refused(e.kind()); region.len()], FrequencyNotes::default()),
     };
     let (done, stopped) = (AtomicUsize::new(0), AtomicBool::new(false));
-    let mut found: Vec<Option<Node>> = vec![None; region.len()];
+    let mut found: Vec<Option<FrequencyNode>> = vec![None; region.len()];
     // Every line has a memory of its own: a search starts from the posture before, so that what one line leaves behind would
     // change the last digits of the next on the same core.
     found.par_chunks_mut(across).enumerate().for_each(|(line, nodes)| {
@@ -63,7 +63,7 @@ pub(super) fn frequencies(
             return;
         }
         let Ok(mut v) = Vibration::new(model, &seen, of.actuators) else { return };
-        let walk = Walk { mode, region, of, first: line * across };
+        let walk = MapWalk { mode, region, of, first: line * across };
         walk.line(&mut v, column, starts[line].as_deref(), nodes);
         let now = done.fetch_add(across, Ordering::Relaxed) + across;
         if !progress(now) {
@@ -74,7 +74,7 @@ pub(super) fn frequencies(
     gather(&found)
 }
 
-fn gather(found: &[Option<Node>]) -> (Vec<Answer>, FrequencyNotes) {
+fn gather(found: &[Option<FrequencyNode>]) -> (Vec<Answer>, FrequencyNotes) {
     let mut notes = FrequencyNotes::default();
     let mut answers = Vec::with_capacity(found.len());
     for (node, one) in found.iter().enumerate() {
@@ -136,7 +136,7 @@ fn follow_spine(
     let mut v = Vibration::new(model, seen, of.actuators)?;
     let mut like: Option<Vec<f64>> = None;
     for line in snake(region) {
-        let walk = Walk { mode, region, of, first: line * across };
+        let walk = MapWalk { mode, region, of, first: line * across };
         if let Ok((k, _)) = walk.step(&mut v, column, like.as_deref()) {
             like = Some(v.vector(k).to_vec());
         }
@@ -158,7 +158,7 @@ fn snake(region: &Region) -> Vec<usize> {
     }
 }
 
-struct Walk<'a> {
+struct MapWalk<'a> {
     mode: &'a WorkingMode,
     region: &'a Region,
     of: FrequencyOf,
@@ -166,9 +166,9 @@ struct Walk<'a> {
     first: usize,
 }
 
-impl Walk<'_> {
+impl MapWalk<'_> {
     /// A line, from the spine to both ends.
-    fn line(&self, v: &mut Vibration, column: usize, start: Option<&[f64]>, nodes: &mut [Option<Node>]) {
+    fn line(&self, v: &mut Vibration, column: usize, start: Option<&[f64]>, nodes: &mut [Option<FrequencyNode>]) {
         let up: Vec<usize> = (column..nodes.len()).collect();
         let down: Vec<usize> = (0..column).rev().collect();
         for way in [up, down] {

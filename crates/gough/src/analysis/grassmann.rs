@@ -10,14 +10,14 @@ use crate::spatial::{Twist, Vec3, Wrench};
 
 /// A homogeneous point: `p / w`, or at infinity in the direction `p` when `w` is zero.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Point<S: Real> {
+pub struct HomogeneousPoint<S: Real> {
     /// Position times `w`, or direction.
     pub p: Vec3<S>,
     /// Zero at infinity.
     pub w: S,
 }
 
-impl<S: Real> Point<S> {
+impl<S: Real> HomogeneousPoint<S> {
     /// The point at `p`.
     pub fn at(p: Vec3<S>) -> Self {
         Self { p, w: S::one() }
@@ -30,7 +30,7 @@ impl<S: Real> Point<S> {
 }
 
 /// Plücker coordinates `(u, m)` of the line through two points: `u = a₄ b - b₄ a`, `m = a × b`.
-pub fn pluecker<S: Real>(a: Point<S>, b: Point<S>) -> (Vec3<S>, Vec3<S>) {
+pub fn pluecker<S: Real>(a: HomogeneousPoint<S>, b: HomogeneousPoint<S>) -> (Vec3<S>, Vec3<S>) {
     (b.p * a.w - a.p * b.w, a.p.cross(&b.p))
 }
 
@@ -47,11 +47,11 @@ pub struct Line {
 impl Line {
     /// The line through the point `r` along `u`; `None` without a direction.
     pub fn along(r: Vec3<f64>, u: Vec3<f64>) -> Option<Self> {
-        Self::through(Point::at(r), Point::toward(u))
+        Self::through(HomogeneousPoint::at(r), HomogeneousPoint::toward(u))
     }
 
     /// The line through two points; `None` when they are one.
-    pub fn through(a: Point<f64>, b: Point<f64>) -> Option<Self> {
+    pub fn through(a: HomogeneousPoint<f64>, b: HomogeneousPoint<f64>) -> Option<Self> {
         let (u, m) = pluecker(a, b);
         // How large the coordinates of two points far apart would be.
         let size = a.p.norm() * b.p.norm() + a.p.norm() * b.w.abs() + a.w.abs() * b.p.norm() + (a.w * b.w).abs();
@@ -187,7 +187,7 @@ pub struct Variety {
     /// What they have in common.
     pub class: Class,
     /// The common point (2b, 3c), or the point of 4d.
-    pub point: Option<Point<f64>>,
+    pub point: Option<HomogeneousPoint<f64>>,
     /// The common plane (2b, 3d), or the plane of 4d.
     pub plane: Option<Plane>,
     /// Lines that all lines meet: one (3b, 4c, 5b) or two (4b).
@@ -210,7 +210,7 @@ pub struct Variety {
 /// assert!(v.point.is_some_and(|q| (q.p - p).norm() < 1e-12));
 /// ```
 pub fn variety(lines: &[Line], length: f64) -> Variety {
-    let near = Chart { centre: centre(lines), length };
+    let near = Centring { centre: centre(lines), length };
     let a = stack(lines.iter().map(|l| near.enter(l)));
     let f = svd(&a);
     let rank = f.rank();
@@ -219,7 +219,7 @@ pub fn variety(lines: &[Line], length: f64) -> Variety {
     // Directions of the span are as uncertain as rounding over the smallest singular value that counts.
     let smallest = if rank > 0 { f.s[rank - 1] / f.s[0] } else { 1.0 };
     let zero = RANK_TOLERANCE.max(1e-11 / smallest);
-    let form = Form::on(if rank <= 3 { &span } else { &reciprocal }, zero);
+    let form = LineForm::on(if rank <= 3 { &span } else { &reciprocal }, zero);
     let class = match (rank, form.plus, form.minus) {
         (0, ..) => Class::Nothing,
         (1, ..) => Class::Line,
@@ -253,12 +253,12 @@ pub fn variety(lines: &[Line], length: f64) -> Variety {
 }
 
 /// Coordinates in which the lines are near the origin and lengths near one.
-struct Chart {
+struct Centring {
     centre: Vec3<f64>,
     length: f64,
 }
 
-impl Chart {
+impl Centring {
     fn enter(&self, line: &Line) -> [f64; 6] {
         let m = if line.is_at_infinity() { line.m } else { (line.m - self.centre.cross(&line.u)) / self.length };
         // A line far away is nearly one at infinity.
@@ -277,10 +277,14 @@ impl Chart {
         }
     }
 
-    fn leave_point(&self, x: [f64; 4]) -> Point<f64> {
+    fn leave_point(&self, x: [f64; 4]) -> HomogeneousPoint<f64> {
         let (p, w) = (Vec3::new(x[0], x[1], x[2]), x[3]);
         let far = w.abs() <= RANK_TOLERANCE * p.norm();
-        if far { Point::toward(p / p.norm()) } else { Point::at(p * (self.length / w) + self.centre) }
+        if far {
+            HomogeneousPoint::toward(p / p.norm())
+        } else {
+            HomogeneousPoint::at(p * (self.length / w) + self.centre)
+        }
     }
 
     fn leave_plane(&self, x: [f64; 4]) -> Plane {
@@ -320,7 +324,7 @@ fn swapped(a: &Matrix) -> Matrix {
 }
 
 /// The product of lines on a space: `u·m` of each vector, by its principal directions.
-struct Form {
+struct LineForm {
     values: Vec<f64>,
     vectors: Vec<[f64; 6]>,
     zero: f64,
@@ -328,7 +332,7 @@ struct Form {
     minus: usize,
 }
 
-impl Form {
+impl LineForm {
     fn on(basis: &Matrix, zero: f64) -> Self {
         let n = basis.ncols();
         let g = basis.transpose() * swapped(basis);
@@ -436,7 +440,10 @@ mod tests {
     }
 
     fn lines(pairs: &[Pair]) -> Vec<Line> {
-        let lines: Vec<Line> = pairs.iter().filter_map(|[a, b]| Line::through(Point::at(*a), Point::at(*b))).collect();
+        let lines: Vec<Line> = pairs
+            .iter()
+            .filter_map(|[a, b]| Line::through(HomogeneousPoint::at(*a), HomogeneousPoint::at(*b)))
+            .collect();
         assert_eq!(lines.len(), pairs.len());
         lines
     }
@@ -549,7 +556,7 @@ mod tests {
         let V = Twist { v: vec3(0.0, -0.3, 0.0), w: vec3(0.0, 0.0, 2.0) };
         assert_eq!(Line::of_twist(V, 1.0).unwrap().foot(), Some(vec3(0.15, 0.0, 0.0)));
         assert!(Line::of_twist(Twist::zero(), 1.0).is_none());
-        let a = Point::at(vec3(1.0, 2.0, 3.0));
+        let a = HomogeneousPoint::at(vec3(1.0, 2.0, 3.0));
         assert!(Line::through(a, a).is_none());
         assert!(Line::along(vec3(1.0, 0.0, 0.0), Vec3::zeros()).is_none());
     }

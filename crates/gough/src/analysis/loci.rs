@@ -8,7 +8,7 @@
 #![allow(clippy::cast_possible_wrap, clippy::cast_possible_truncation)] // nodes are counted in millions at most
 
 use super::map::components;
-use super::probe::{Probe, Root};
+use super::probe::{Probe, SignChange};
 use super::region::Region;
 use super::singularity::{Kind, sigma};
 use crate::kinematics::{SolveError, WorkingMode};
@@ -72,21 +72,21 @@ const DEPTH: u32 = 5;
 
 /// What a point of the plane is.
 #[derive(Clone, PartialEq, Debug)]
-enum State {
+enum PointState {
     Reached(Vec<f64>),
     Refused(What),
 }
 
-impl State {
+impl PointState {
     fn value(&self, k: usize) -> Option<f64> {
         match self {
-            State::Reached(f) => f.get(k).copied().filter(|x| x.is_finite()),
-            State::Refused(_) => None,
+            PointState::Reached(f) => f.get(k).copied().filter(|x| x.is_finite()),
+            PointState::Refused(_) => None,
         }
     }
 
     fn is_reached(&self) -> bool {
-        matches!(self, State::Reached(_))
+        matches!(self, PointState::Reached(_))
     }
 }
 
@@ -104,10 +104,10 @@ pub fn trace_loci_while(
     goes_on: &(dyn Fn() -> bool + Sync),
 ) -> Loci {
     let look = |probe: &mut Probe, node: usize| goes_on().then(|| state(probe, &region.pose(&region.beside(node))));
-    let seen: Vec<Option<State>> =
+    let seen: Vec<Option<PointState>> =
         (0..region.len()).into_par_iter().map_init(|| Probe::new(model, mode), look).collect();
     let unseen = seen.iter().filter(|s| s.is_none()).count();
-    let grid: Vec<State> = seen.into_iter().map(|s| s.unwrap_or(State::Refused(What::Open))).collect();
+    let grid: Vec<PointState> = seen.into_iter().map(|s| s.unwrap_or(PointState::Refused(What::Open))).collect();
     let mut tracer = Tracer::new(model, mode, region, accuracy, &grid, goes_on);
     let [nx, ny] = [region.spans()[0].count as i64, region.spans()[1].count as i64];
     for j in 0..ny - 1 {
@@ -119,10 +119,10 @@ pub fn trace_loci_while(
     let signs: Vec<Option<u64>> = grid
         .iter()
         .map(|s| match s {
-            State::Reached(f) => {
+            PointState::Reached(f) => {
                 Some(f.iter().take(63).enumerate().fold(0, |bits, (k, x)| bits | u64::from(*x > 0.0) << k))
             }
-            State::Refused(_) => None,
+            PointState::Refused(_) => None,
         })
         .collect();
     let mut probe = Probe::new(model, mode);
@@ -137,35 +137,35 @@ pub fn trace_loci_while(
     Loci { curves, accuracy, aspects, areas, left: unseen + left + untold }
 }
 
-fn state(probe: &mut Probe, pose: &crate::spatial::Pose<f64>) -> State {
+fn state(probe: &mut Probe, pose: &crate::spatial::Pose<f64>) -> PointState {
     match probe.take(pose) {
         Ok(()) => {
             let mut list = Vec::new();
             probe.signs(&mut list);
-            State::Reached(list.into_iter().map(|s| s.2).collect())
+            PointState::Reached(list.into_iter().map(|s| s.2).collect())
         }
         Err(SolveError::OutOfReach { leg, .. } | SolveError::AtLimit { leg }) => {
-            State::Refused(What::Singular(Kind::Type1, Some(leg)))
+            PointState::Refused(What::Singular(Kind::Type1, Some(leg)))
         }
-        Err(SolveError::OutOfRange { joint, .. }) => State::Refused(What::Range(joint)),
-        Err(_) => State::Refused(What::Open),
+        Err(SolveError::OutOfRange { joint, .. }) => PointState::Refused(What::Range(joint)),
+        Err(_) => PointState::Refused(What::Open),
     }
 }
 
-type Key = (i64, i64);
+type GridKey = (i64, i64);
 
 /// A piece of a curve: what it is, the function that vanishes on it, its ends.
-type Segment = (What, Option<usize>, [f64; 2], [f64; 2]);
+type CurvePiece = (What, Option<usize>, [f64; 2], [f64; 2]);
 
 struct Tracer<'m> {
     model: &'m Model<f64>,
     region: &'m Region,
     accuracy: f64,
     probe: Probe,
-    states: HashMap<Key, State>,
+    states: HashMap<GridKey, PointState>,
     /// The functions that change sign: kind and leg.
     functions: Vec<(Kind, Option<String>)>,
-    segments: Vec<Segment>,
+    segments: Vec<CurvePiece>,
     scale: [f64; 2],
     goes_on: &'m (dyn Fn() -> bool + Sync),
     left: usize,
@@ -177,7 +177,7 @@ impl<'m> Tracer<'m> {
         mode: &'m WorkingMode,
         region: &'m Region,
         accuracy: f64,
-        grid: &[State],
+        grid: &[PointState],
         goes_on: &'m (dyn Fn() -> bool + Sync),
     ) -> Self {
         let mut probe = Probe::new(model, mode);
@@ -210,7 +210,7 @@ impl<'m> Tracer<'m> {
         Self { model, region, accuracy, probe, states, functions, segments: Vec::new(), scale, goes_on, left: 0 }
     }
 
-    fn point(&self, key: Key) -> [f64; 2] {
+    fn point(&self, key: GridKey) -> [f64; 2] {
         // As the nodes of the region are, to the last bit: a node on a curve has one sign.
         let along = |k: usize, i: i64| {
             let span = &self.region.spans()[k];
@@ -220,11 +220,11 @@ impl<'m> Tracer<'m> {
         [along(0, key.0), along(1, key.1)]
     }
 
-    fn state_at(&mut self, p: [f64; 2]) -> State {
+    fn state_at(&mut self, p: [f64; 2]) -> PointState {
         state(&mut self.probe, &self.region.pose(&p))
     }
 
-    fn corner(&mut self, key: Key) -> State {
+    fn corner(&mut self, key: GridKey) -> PointState {
         if let Some(s) = self.states.get(&key) {
             return s.clone();
         }
@@ -261,7 +261,7 @@ impl<'m> Tracer<'m> {
     }
 
     /// Where a function changes sign in a cell: one segment, or two.
-    fn crossing(&mut self, k: usize, keys: [Key; 4], corners: &[State; 4]) {
+    fn crossing(&mut self, k: usize, keys: [GridKey; 4], corners: &[PointState; 4]) {
         let mut points: Vec<(usize, [f64; 2])> = Vec::new();
         for e in 0..4 {
             let (a, b) = (e, (e + 1) % 4);
@@ -288,7 +288,7 @@ impl<'m> Tracer<'m> {
     }
 
     /// The limit of reach in a smallest cell.
-    fn limit(&mut self, keys: [Key; 4], corners: &[State; 4]) {
+    fn limit(&mut self, keys: [GridKey; 4], corners: &[PointState; 4]) {
         let mut points: Vec<(What, [f64; 2])> = Vec::new();
         for e in 0..4 {
             let (a, b) = (e, (e + 1) % 4);
@@ -338,8 +338,8 @@ impl<'m> Tracer<'m> {
         for _ in 0..60 {
             let middle = [(inside[0] + outside[0]) * 0.5, (inside[1] + outside[1]) * 0.5];
             match self.state_at(middle) {
-                State::Reached(_) => inside = middle,
-                State::Refused(w) => {
+                PointState::Reached(_) => inside = middle,
+                PointState::Refused(w) => {
                     outside = middle;
                     what = w;
                 }
@@ -358,7 +358,7 @@ impl<'m> Tracer<'m> {
 
     /// Where function `k` vanishes between two points where its signs differ; `None` where that is no loss of rank.
     fn root(&mut self, k: usize, a: [f64; 2], b: [f64; 2]) -> Option<[f64; 2]> {
-        let Root::At(s) = self.probe.root(self.region, &a, &b, k, self.exactness() / apart(a, b)) else {
+        let SignChange::At(s) = self.probe.root(self.region, &a, &b, k, self.exactness() / apart(a, b)) else {
             return None;
         };
         Some([a[0] + (b[0] - a[0]) * s, a[1] + (b[1] - a[1]) * s])
@@ -482,7 +482,7 @@ fn apart(a: [f64; 2], b: [f64; 2]) -> f64 {
 /// Segments that share ends, as lines.
 fn join(segments: &[([f64; 2], [f64; 2])], accuracy: f64) -> Vec<Vec<[f64; 2]>> {
     let cell = |p: [f64; 2]| ((p[0] / accuracy).round() as i64, (p[1] / accuracy).round() as i64);
-    let mut ends: HashMap<Key, Vec<usize>> = HashMap::new();
+    let mut ends: HashMap<GridKey, Vec<usize>> = HashMap::new();
     for (i, (a, b)) in segments.iter().enumerate() {
         ends.entry(cell(*a)).or_default().push(i);
         ends.entry(cell(*b)).or_default().push(i);

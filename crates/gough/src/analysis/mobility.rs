@@ -87,7 +87,7 @@ impl Counts {
 
 /// Counts at the home posture and a few near it, where the constraints have the highest rank.
 pub fn mobility(model: &Model<f64>, home: &Positions<f64>) -> Counts {
-    let plan = Plan::new(model.topology());
+    let plan = MobilityPlan::new(model.topology());
     let size = |c: &Counts| {
         let dimension = |l: &LegCount| l.motions.as_ref().map_or(0, |m| m.dimension);
         let (legs, loops): (usize, usize) = (c.legs.iter().map(dimension).sum(), c.loops.iter().map(|l| l.alone).sum());
@@ -102,14 +102,14 @@ pub fn mobility(model: &Model<f64>, home: &Positions<f64>) -> Counts {
 }
 
 /// A joint of the graph.
-struct Joint {
-    kind: Kind,
+struct GraphJoint {
+    kind: GraphJointKind,
     /// What it joins: bodies that do not move against each other are one place.
     ends: [Node; 2],
 }
 
 #[derive(Clone, Copy)]
-enum Kind {
+enum GraphJointKind {
     Tree(BodyId),
     /// With the column of its first freedom.
     Cut(ClosureId, usize),
@@ -119,7 +119,7 @@ enum Kind {
 type Route = Vec<(usize, f64)>;
 
 /// A leg of the graph.
-struct Chain {
+struct GraphLeg {
     name: String,
     joints: Vec<usize>,
     /// From base to platform.
@@ -128,13 +128,13 @@ struct Chain {
 }
 
 /// What does not depend on the posture.
-struct Plan {
-    joints: Vec<Joint>,
-    chains: Vec<Chain>,
+struct MobilityPlan {
+    joints: Vec<GraphJoint>,
+    chains: Vec<GraphLeg>,
     columns: usize,
 }
 
-impl Plan {
+impl MobilityPlan {
     fn new(t: &Topology) -> Self {
         let mut plan = Self { joints: Vec::new(), chains: Vec::new(), columns: t.coords.len() };
         let group = groups(t);
@@ -149,7 +149,7 @@ impl Plan {
         for (b, body) in t.bodies.iter().filter(|(_, b)| b.joint != JointKind::Fixed) {
             members[group[body.leg.index()]].1.push(plan.joints.len());
             let ends = [place(t, body.parent), place(t, Node::Body(b))];
-            plan.joints.push(Joint { kind: Kind::Tree(b), ends });
+            plan.joints.push(GraphJoint { kind: GraphJointKind::Tree(b), ends });
         }
         for (c, closure) in t.closures.iter().filter(|(_, c)| !c.tool) {
             let ends = closure.sides.map(|side| place(t, side));
@@ -159,7 +159,7 @@ impl Plan {
             } else {
                 members.push((closure.name.clone(), vec![plan.joints.len()]));
             }
-            plan.joints.push(Joint { kind: Kind::Cut(c, plan.columns), ends });
+            plan.joints.push(GraphJoint { kind: GraphJointKind::Cut(c, plan.columns), ends });
             plan.columns += 6 - closure.joint.rows();
         }
         plan.chains = members.into_iter().map(|(name, joints)| chain(name, joints, &plan.joints)).collect();
@@ -258,7 +258,7 @@ fn groups(t: &Topology) -> Vec<usize> {
 }
 
 /// The shortest path from base to platform, and one inner loop per joint that a search from the base does not use.
-fn chain(name: String, joints: Vec<usize>, all: &[Joint]) -> Chain {
+fn chain(name: String, joints: Vec<usize>, all: &[GraphJoint]) -> GraphLeg {
     let mut reached: HashMap<Node, Route> = HashMap::new();
     let mut used: Vec<usize> = Vec::new();
     let mut path = None;
@@ -292,14 +292,14 @@ fn chain(name: String, joints: Vec<usize>, all: &[Joint]) -> Chain {
             Some(a?.iter().copied().chain([(*j, 1.0)]).chain(back).collect())
         })
         .collect();
-    Chain { name, joints, path, inner }
+    GraphLeg { name, joints, path, inner }
 }
 
 /// Motions that a joint allows, by column, at the origin of the platform; lengths are divided by the length scale.
-fn freedoms(model: &Model<f64>, pos: &Positions<f64>, joint: &Joint) -> Vec<(usize, [f64; 6])> {
+fn freedoms(model: &Model<f64>, pos: &Positions<f64>, joint: &GraphJoint) -> Vec<(usize, [f64; 6])> {
     let (t, length) = (model.topology(), model.length());
     match joint.kind {
-        Kind::Tree(b) => {
+        GraphJointKind::Tree(b) => {
             let V = joint_twist(model, b, pos);
             let V = Twist { v: V.v * (1.0 / length), w: V.w };
             let own = t.bodies[b].coord.map(|c| (c, 1.0));
@@ -307,7 +307,7 @@ fn freedoms(model: &Model<f64>, pos: &Positions<f64>, joint: &Joint) -> Vec<(usi
             let unit = |slides: bool| if slides { length } else { 1.0 };
             terms.map(|(c, k)| (c.index(), V.scale(k * unit(t.coords[c].slides)).to_array())).collect()
         }
-        Kind::Cut(c, first) => {
+        GraphJointKind::Cut(c, first) => {
             // What no wrench of the closure hinders.
             let at = closure_at(model, c, pos);
             let r = at.B.p - pos.X_WE.p;
@@ -327,7 +327,7 @@ fn freedoms(model: &Model<f64>, pos: &Positions<f64>, joint: &Joint) -> Vec<(usi
 
 /// `E_j = J_path · null(J_inner)`, and its basis.
 fn leg_count(
-    chain: &Chain,
+    chain: &GraphLeg,
     twists: &[Vec<(usize, [f64; 6])>],
     rows: &dyn Fn(&Route) -> Matrix,
 ) -> (LegCount, Option<Matrix>) {

@@ -18,7 +18,7 @@ pub mod superbracket;
 pub use end_of_reach::named_end_of_reach;
 pub use frequency_map::{FrequencyNotes, FrequencyOf};
 pub use nearest::{Nearest, Searched, moved, nearest, nearest_while};
-pub use probe::Probe;
-pub use region::{MOST_NODES, Region, RegionError, Span, coordinate_name};
+pub use probe::{Probe, SingularFunction};
+pub use region::{CoordinateSpan, MOST_NODES, Region, RegionError, coordinate_name};
 
 pub use platform_map::{PlatformOf, PlatformValue};

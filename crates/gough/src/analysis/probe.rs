@@ -9,6 +9,9 @@ use crate::model::{CoordPlace, MatrixPlan, Model};
 use crate::spatial::Pose;
 use std::sync::Arc;
 
+/// A function of the posture that changes sign at a singularity: its kind, its block of legs, its value.
+pub type SingularFunction = (Kind, Option<usize>, f64);
+
 /// Memory for looking at postures of one working mode.
 #[derive(Clone, Debug)]
 pub struct Probe {
@@ -81,7 +84,7 @@ impl Probe {
 
     /// Functions of the posture taken that change sign at singularities, with their kind and block of legs. Type 1 is not
     /// among them: it bounds the working mode, and B keeps its sign inside.
-    pub fn signs(&self, out: &mut Vec<(Kind, Option<usize>, f64)>) {
+    pub fn signs(&self, out: &mut Vec<SingularFunction>) {
         out.clear();
         let (m, plan) = (&self.m, self.plan());
         let (mut row, mut pivot) = (0, 0);
@@ -124,11 +127,11 @@ impl Probe {
     /// Whether a singularity lies between two points of a region where these signs differ. A function can also change sign
     /// because the rows that the plan picked depend on each other there although others do not: that is no singularity.
     pub fn separates(&mut self, region: &Region, a: &[f64], b: &[f64], differ: u64) -> bool {
-        (0..63).filter(|k| differ >> k & 1 == 1).any(|k| self.root(region, a, b, k, 1e-7) != Root::Regular)
+        (0..63).filter(|k| differ >> k & 1 == 1).any(|k| self.root(region, a, b, k, 1e-7) != SignChange::Regular)
     }
 
     /// Where function `k` vanishes between two points of a region at which its signs differ, to a share of the way.
-    pub fn root(&mut self, region: &Region, a: &[f64], b: &[f64], k: usize, share: f64) -> Root {
+    pub fn root(&mut self, region: &Region, a: &[f64], b: &[f64], k: usize, share: f64) -> SignChange {
         let mut list = Vec::with_capacity(16);
         let mut at = |probe: &mut Self, s: f64| -> Option<(Kind, f64)> {
             let point: Vec<f64> = a.iter().zip(b).map(|(x, y)| x + (y - x) * s).collect();
@@ -136,21 +139,21 @@ impl Probe {
             probe.signs(&mut list);
             list.get(k).map(|f| (f.0, f.2)).filter(|f| f.1.is_finite())
         };
-        let Some((kind, first)) = at(self, 0.0) else { return Root::Blocked };
+        let Some((kind, first)) = at(self, 0.0) else { return SignChange::Blocked };
         let (mut low, mut high) = (0.0, 1.0);
         while high - low > share {
             let middle = 0.5 * (low + high);
-            let Some((_, f)) = at(self, middle) else { return Root::Blocked };
+            let Some((_, f)) = at(self, middle) else { return SignChange::Blocked };
             *(if (f > 0.0) == (first > 0.0) { &mut low } else { &mut high }) = middle;
         }
         let singular = at(self, low).and_then(|_| sigma(&self.model, &self.pos, kind)).is_some_and(|s| s < 1e-4);
-        if singular { Root::At(low) } else { Root::Regular }
+        if singular { SignChange::At(low) } else { SignChange::Regular }
     }
 }
 
 /// What lies between two points at which a function has different signs.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub enum Root {
+pub enum SignChange {
     /// A singularity, at this share of the way.
     At(f64),
     /// Nothing: the rows that the plan picked depend on each other there.

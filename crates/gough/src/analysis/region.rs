@@ -11,7 +11,7 @@ pub const MOST_NODES: usize = 100_000_000;
 
 /// One coordinate of a region.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Span {
+pub struct CoordinateSpan {
     /// Which coordinate.
     pub coordinate: Coordinate,
     /// Its lowest value.
@@ -25,7 +25,7 @@ pub struct Span {
 /// One to three coordinates spanned, the others as in a pose.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Region {
-    spans: Vec<Span>,
+    spans: Vec<CoordinateSpan>,
     base: Pose<f64>,
     chart: PoseChart,
 }
@@ -76,7 +76,7 @@ pub fn coordinate_name(c: Coordinate) -> &'static str {
 
 impl Region {
     /// A region of a robot's workspace; coordinates that are not spanned stay as in `base`.
-    pub fn new(model: &Model<f64>, spans: Vec<Span>, base: &Pose<f64>) -> Result<Self, RegionError> {
+    pub fn new(model: &Model<f64>, spans: Vec<CoordinateSpan>, base: &Pose<f64>) -> Result<Self, RegionError> {
         let independent = &model.topology().platform.independent;
         if spans.is_empty() || spans.len() > 3 {
             return Err(RegionError::Dimension(spans.len()));
@@ -102,7 +102,7 @@ impl Region {
     }
 
     /// The coordinates spanned.
-    pub fn spans(&self) -> &[Span] {
+    pub fn spans(&self) -> &[CoordinateSpan] {
         &self.spans
     }
 
@@ -168,7 +168,7 @@ impl Region {
     /// Length, area or volume that a node stands for: half a step at the ends.
     pub fn weight(&self, node: usize) -> f64 {
         let place = self.indices(node);
-        let share = |(k, s): (usize, &Span)| {
+        let share = |(k, s): (usize, &CoordinateSpan)| {
             let step = (s.high - s.low) / (s.count - 1) as f64;
             if place[k] == 0 || place[k] + 1 == s.count { 0.5 * step } else { step }
         };
@@ -176,7 +176,7 @@ impl Region {
     }
 }
 
-impl Span {
+impl CoordinateSpan {
     /// Value number `i`.
     pub fn value(&self, i: usize) -> f64 {
         let s = i as f64 / (self.count - 1) as f64;

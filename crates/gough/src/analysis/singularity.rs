@@ -22,7 +22,7 @@ const FAR: f64 = 5.0;
 
 /// What a singularity sets free or takes away. Motions have length one, angular velocities counted at the length scale.
 #[derive(Clone, PartialEq, Debug)]
-pub enum Along {
+pub enum SingularDirection {
     /// The motion of the platform that the drives do not control, at its origin in world axes.
     Twist(Twist<f64>),
     /// The wrench along which the platform cannot move, at its origin in world axes.
@@ -49,7 +49,7 @@ pub struct Singularity {
     /// Direction, over the independent platform components, in which `σ` grows fastest.
     pub gradient: Vec<f64>,
     /// What it sets free or takes away.
-    pub along: Along,
+    pub along: SingularDirection,
 }
 
 /// All kinds at a posture.
@@ -317,7 +317,7 @@ impl Monitor {
     }
 
     /// What the singular vectors mean.
-    fn along(&self, model: &Model<f64>, indicator: &Indicator<f64>, left: &[f64], right: &[f64]) -> Along {
+    fn along(&self, model: &Model<f64>, indicator: &Indicator<f64>, left: &[f64], right: &[f64]) -> SingularDirection {
         let length = model.length();
         let block = indicator.block.map(|b| &self.plan.blocks[b]);
         match (indicator.kind, block) {
@@ -330,7 +330,7 @@ impl Monitor {
                     let coord = &coords[*c];
                     (coord.name.clone(), if coord.slides { x * length } else { *x })
                 });
-                Along::Joints(joints.collect())
+                SingularDirection::Joints(joints.collect())
             }
             (Kind::Type1, Some(block)) => {
                 let first: usize =
@@ -340,15 +340,15 @@ impl Monitor {
                 for (j, c) in model.topology().platform.independent.iter().enumerate() {
                     w[c.index()] = left.iter().enumerate().map(|(i, u)| u * self.m.A_r.at(first + i, j)).sum();
                 }
-                Along::Wrench(Wrench::from_array(w))
+                SingularDirection::Wrench(Wrench::from_array(w))
             }
-            (Kind::Constraint, _) => Along::Twist(sized(std::array::from_fn(|i| right[i]), length)),
+            (Kind::Constraint, _) => SingularDirection::Twist(sized(std::array::from_fn(|i| right[i]), length)),
             _ => {
                 let independent = &model.topology().platform.independent;
                 let size = |c: &Coordinate| if c.is_angle() { 1.0 / length } else { 1.0 };
                 let t_r: Vec<f64> = independent.iter().zip(right).map(|(c, x)| x * size(c)).collect();
                 let t_p = self.m.Psi_t.apply(&t_r);
-                Along::Twist(Twist::from_array(std::array::from_fn(|i| t_p[i])))
+                SingularDirection::Twist(Twist::from_array(std::array::from_fn(|i| t_p[i])))
             }
         }
     }

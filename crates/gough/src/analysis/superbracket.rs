@@ -1,6 +1,6 @@
 //! Superbracket of six lines (section 7.5.4.3): a polynomial in the points that is zero where the lines are dependent.
 
-use super::grassmann::Point;
+use super::grassmann::HomogeneousPoint;
 use crate::scalar::Real;
 use nalgebra::Matrix4;
 
@@ -33,7 +33,7 @@ const TERMS: [(f64, [&[u8; 4]; 3]); 24] = [
 ];
 
 /// `[abcd]`: determinant of four homogeneous points, six times the volume of their tetrahedron with sign.
-pub fn bracket<S: Real>(points: [Point<S>; 4]) -> S {
+pub fn bracket<S: Real>(points: [HomogeneousPoint<S>; 4]) -> S {
     let M = Matrix4::from_fn(|i, j| if i < 3 { points[j].p[i] } else { points[j].w });
     let minor = |r: [usize; 2], c: [usize; 2]| M[(r[0], c[0])] * M[(r[1], c[1])] - M[(r[0], c[1])] * M[(r[1], c[0])];
     // Laplace, the upper two rows against the lower two.
@@ -46,16 +46,16 @@ pub fn bracket<S: Real>(points: [Point<S>; 4]) -> S {
 /// pure moment is a line through two points at infinity.
 ///
 /// ```
-/// use gough::analysis::{grassmann::Point, superbracket::superbracket};
+/// use gough::analysis::{grassmann::HomogeneousPoint, superbracket::superbracket};
 /// use gough::spatial::vec3;
 ///
 /// // Six lines through one point are dependent.
-/// let o = Point::at(vec3(0.1, 0.2, 0.3));
+/// let o = HomogeneousPoint::at(vec3(0.1, 0.2, 0.3));
 /// let ends = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0], [1.0, 1.0, 0.0], [0.0, 1.0, 1.0], [1.0, 2.0, 3.0]];
-/// let lines = ends.map(|[x, y, z]| [o, Point::at(vec3(x, y, z))]);
+/// let lines = ends.map(|[x, y, z]| [o, HomogeneousPoint::at(vec3(x, y, z))]);
 /// assert!(superbracket(&lines).abs() < 1e-15);
 /// ```
-pub fn superbracket<S: Real>(lines: &[[Point<S>; 2]; 6]) -> S {
+pub fn superbracket<S: Real>(lines: &[[HomogeneousPoint<S>; 2]; 6]) -> S {
     let point = |letter: u8| {
         let k = usize::from(letter - b'a');
         lines[k / 2][k % 2]
@@ -77,22 +77,22 @@ mod tests {
     use rand::{RngExt, SeedableRng};
     use rand_pcg::Pcg64Mcg;
 
-    fn random_point(random: &mut Pcg64Mcg, at_infinity: bool) -> Point<f64> {
+    fn random_point(random: &mut Pcg64Mcg, at_infinity: bool) -> HomogeneousPoint<f64> {
         let p = Vec3::from_fn(|_, _| random.random_range(-1.0..1.0));
-        if at_infinity { Point::toward(p) } else { Point::at(p) }
+        if at_infinity { HomogeneousPoint::toward(p) } else { HomogeneousPoint::at(p) }
     }
 
-    fn determinant(lines: &[[Point<f64>; 2]; 6]) -> f64 {
+    fn determinant(lines: &[[HomogeneousPoint<f64>; 2]; 6]) -> f64 {
         let rows = lines.map(|[a, b]| pluecker(a, b));
         Matrix6::from_fn(|i, j| if j < 3 { rows[i].0[j] } else { rows[i].1[j - 3] }).determinant()
     }
 
     #[test]
     fn bracket_is_six_times_the_volume() {
-        let unit = [vec3(0.0, 0.0, 0.0), Vec3::x(), Vec3::y(), Vec3::z()].map(Point::at);
+        let unit = [vec3(0.0, 0.0, 0.0), Vec3::x(), Vec3::y(), Vec3::z()].map(HomogeneousPoint::at);
         assert_eq!(bracket(unit).abs(), 1.0);
         let mut random = Pcg64Mcg::seed_from_u64(1);
-        let p: [Point<f64>; 4] = std::array::from_fn(|_| random_point(&mut random, false));
+        let p: [HomogeneousPoint<f64>; 4] = std::array::from_fn(|_| random_point(&mut random, false));
         let M = Matrix4::from_fn(|i, j| if i < 3 { p[j].p[i] } else { p[j].w });
         assert!((bracket(p) - M.determinant()).abs() < 1e-15);
     }
@@ -103,7 +103,7 @@ mod tests {
         for k in 0..200 {
             // Finite points first, then with one or more of a line's points at infinity.
             let chance = if k < 50 { 0.0 } else { 0.3 };
-            let lines: [[Point<f64>; 2]; 6] = std::array::from_fn(|_| {
+            let lines: [[HomogeneousPoint<f64>; 2]; 6] = std::array::from_fn(|_| {
                 [0, 1].map(|_| {
                     let far = random.random_bool(chance);
                     random_point(&mut random, far)
@@ -116,7 +116,7 @@ mod tests {
     }
 
     /// Legs of a Gough-Stewart platform whose joints stand on two similar hexagons, at a yaw.
-    fn gough_stewart<S: Real>(yaw: S, height: f64) -> [[Point<S>; 2]; 6] {
+    fn gough_stewart<S: Real>(yaw: S, height: f64) -> [[HomogeneousPoint<S>; 2]; 6] {
         let (s, c) = yaw.sin_cos();
         std::array::from_fn(|i| {
             let corner = |half: f64| {
@@ -126,7 +126,7 @@ mod tests {
             };
             let ((bx, by), (px, py)) = (corner(0.2), corner(0.7));
             let platform = vec3((px * c - py * s) * S::lit(0.6), (px * s + py * c) * S::lit(0.6), S::lit(height));
-            [Point::at(vec3(bx, by, S::zero())), Point::at(platform)]
+            [HomogeneousPoint::at(vec3(bx, by, S::zero())), HomogeneousPoint::at(platform)]
         })
     }
 

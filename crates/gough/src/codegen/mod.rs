@@ -5,10 +5,10 @@
 //! the graph that is left is counted and written in one of several languages.
 //!
 //! ```
-//! use gough::codegen::{Language, ModelKind, Options, generate};
+//! use gough::codegen::{CodeOptions, Language, ModelKind, generate};
 //!
 //! let robot = gough::robots::load("five-bar").expect("shipped").expect("correct");
-//! let code = generate(&robot, &Options::new(ModelKind::Idm, Language::C))?;
+//! let code = generate(&robot, &CodeOptions::new(ModelKind::Idm, Language::C))?;
 //! assert!(code.count.operations() <= 190);
 //! assert_eq!(code.files[0].name, "five_bar_idm.h");
 //! # Ok::<(), gough::codegen::CodegenError>(())

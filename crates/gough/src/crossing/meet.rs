@@ -1,8 +1,8 @@
 //! Singularities on the way of a motion: found between its samples by functions that change their sign, and named.
 
 use super::degeneracy::{Degeneracy, DriveBalance};
-use crate::analysis::Probe;
 use crate::analysis::singularity::sigma;
+use crate::analysis::{Probe, SingularFunction};
 use crate::dynamics::newton_euler::Sign;
 use crate::kinematics::jacobians::matrices_at;
 use crate::kinematics::{Kind, Posture, SolveError, WorkingMode, inverse};
@@ -72,11 +72,9 @@ struct Signs<'a> {
     trajectory: &'a Trajectory,
 }
 
-type Signed = Vec<(Kind, Option<usize>, f64)>;
-
 impl Signs<'_> {
     /// At a time; none where the robot cannot be there.
-    fn at(&mut self, t: f64) -> Option<Signed> {
+    fn at(&mut self, t: f64) -> Option<Vec<SingularFunction>> {
         let mut list = Vec::new();
         self.probe.take(&self.trajectory.at(t).pose).ok()?;
         self.probe.signs(&mut list);
@@ -119,7 +117,10 @@ impl Signs<'_> {
     }
 
     /// What is met between the last two of three instants, and touched between the first and the last.
-    fn met(&mut self, [first, before, now]: [Option<&(f64, Signed)>; 3]) -> Vec<(Kind, Option<usize>, f64)> {
+    fn met(
+        &mut self,
+        [first, before, now]: [Option<&(f64, Vec<SingularFunction>)>; 3],
+    ) -> Vec<(Kind, Option<usize>, f64)> {
         let (Some((t0, a)), Some((t1, b))) = (before, now) else { return Vec::new() };
         let mut found = Vec::new();
         for (k, (x, y)) in a.iter().zip(b).enumerate() {
@@ -177,7 +178,7 @@ pub(super) fn crossings_among(
     let times = trajectory.times();
     let parts = (instants / times.len().max(1)).clamp(if times.len() > 100_000 { 1 } else { 4 }, instants.max(4));
     let mut found = Vec::new();
-    let mut window: [Option<(f64, Signed)>; 2] = [None, signs.at(times[0]).map(|list| (times[0], list))];
+    let mut window: [Option<(f64, Vec<SingularFunction>)>; 2] = [None, signs.at(times[0]).map(|list| (times[0], list))];
     for pair in times.windows(2) {
         for k in 1..=parts {
             let t = if k == parts { pair[1] } else { pair[0] + (pair[1] - pair[0]) * k as f64 / parts as f64 };

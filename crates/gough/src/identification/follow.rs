@@ -23,12 +23,12 @@ const SLOW: f64 = 0.1;
 const DISAGREE: f64 = 0.05;
 
 /// An instant of a record: posture and motion, and efforts of the drives that answer a unit of each freedom there.
-pub(super) struct Instant {
+pub(super) struct RecordInstant {
     pub memory: Memory,
     given: Dense<f64>,
 }
 
-impl Instant {
+impl RecordInstant {
     pub fn new(model: &Model<f64>) -> Self {
         Self { memory: Memory::new(model), given: Dense::zeros(0, 0) }
     }
@@ -74,7 +74,7 @@ impl<'a> Follower<'a> {
     }
 
     /// The instant in which active joints, or coordinates of the platform, have these values and derivatives.
-    pub fn take(&mut self, instant: &mut Instant, jets: &[[f64; 3]], joints: bool) -> Result<(), SolveError> {
+    pub fn take(&mut self, instant: &mut RecordInstant, jets: &[[f64; 3]], joints: bool) -> Result<(), SolveError> {
         let model = self.robot.model();
         let posture = if joints { self.follow(jets)? } else { self.posed(jets)? };
         instant.memory.pos.clone_from(posture.positions());

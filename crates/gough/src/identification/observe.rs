@@ -74,7 +74,7 @@ pub(super) fn observe(model: &Model<f64>, from: &Posture, set: &StandardSet, see
     None
 }
 
-type State = (Posture, Vec<f64>, Vec<f64>);
+type RandomState = (Posture, Vec<f64>, Vec<f64>);
 
 /// A posture around another one, and a motion of the size of the robot in its time.
 fn random_state(
@@ -83,7 +83,7 @@ fn random_state(
     scales: &Scales,
     random: &mut Pcg64Mcg,
     memory: &mut Memory,
-) -> Option<State> {
+) -> Option<RandomState> {
     let t = model.topology();
     let near = coordinates(model, from.pose());
     let spread = random.random_range(0.1..1.0);

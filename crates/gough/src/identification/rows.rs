@@ -1,7 +1,7 @@
 //! From a record to equations: filtered positions, their derivatives, regressors, means over blocks.
 
 use super::filter::{derivatives, low_pass};
-use super::follow::{Follower, Instant};
+use super::follow::{Follower, RecordInstant};
 use super::nodes::Nodes;
 use super::record::{Measured, Record, RecordError};
 use super::spectrum::{HIGHEST, cutoff};
@@ -102,10 +102,12 @@ pub(super) fn rows(
     let blocks = Blocks { robot, set, record, sign: how.sign, channels, joints, samples, nodes, rubbing };
     let first = blocks.led(Follower::new(robot, mode), &starts)?;
     let worker = || {
-        let instants = blocks.nodes.at.iter().map(|_| Instant::new(robot.model())).collect::<Vec<Instant>>();
+        let instants =
+            blocks.nodes.at.iter().map(|_| RecordInstant::new(robot.model())).collect::<Vec<RecordInstant>>();
         (Follower::new(robot, mode), instants)
     };
-    let one = |(follower, instants): &mut (Follower<'_>, Vec<Instant>), (start, first): (&usize, Option<Posture>)| {
+    let one = |(follower, instants): &mut (Follower<'_>, Vec<RecordInstant>),
+               (start, first): (&usize, Option<Posture>)| {
         follower.last = first;
         blocks.equations(follower, instants, *start)
     };
@@ -135,7 +137,7 @@ struct Blocks<'a> {
     rubbing: Vec<Rubbing>,
 }
 
-type Block = (Vec<f64>, Vec<f64>, f64);
+type BlockRows = (Vec<f64>, Vec<f64>, f64);
 
 impl Blocks<'_> {
     fn jets(&self, i: usize) -> Vec<[f64; 3]> {
@@ -182,9 +184,9 @@ impl Blocks<'_> {
     fn equations(
         &self,
         follower: &mut Follower<'_>,
-        instants: &mut [Instant],
+        instants: &mut [RecordInstant],
         start: usize,
-    ) -> Result<Block, RecordError> {
+    ) -> Result<BlockRows, RecordError> {
         let (model, nodes) = (self.robot.model(), &self.nodes);
         for (instant, k) in instants.iter_mut().zip(&nodes.at) {
             let i = start + k;

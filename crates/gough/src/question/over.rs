@@ -1,11 +1,11 @@
 //! Questions about a region of the workspace: maps of a quantity, and curves of singularity.
 
 use super::Error;
-use super::words::{Part, hint};
+use super::words::{PosePart, hint};
 use crate::Robot;
 use crate::analysis::loci::{Curve, trace_loci_while};
 use crate::analysis::map::{Map, Quantity, drive_stiffness, frequency_number, map_of, quantities};
-use crate::analysis::{PlatformOf, PlatformValue, Region, Span, coordinate_name};
+use crate::analysis::{CoordinateSpan, PlatformOf, PlatformValue, Region, coordinate_name};
 use crate::description::{Concern, Coordinate, LeftOut, RodInertia, VirtualTwists};
 use crate::elastodynamics::cartesian::{Cartesian, Choices};
 use crate::elastodynamics::{Actuators, Vibration};
@@ -18,25 +18,25 @@ use std::ops::Deref;
 
 /// The region that a question is about.
 #[derive(Clone)]
-struct Plane<'r> {
+struct RegionAsked<'r> {
     robot: &'r Robot,
     at: Pose<f64>,
-    spans: Vec<Span>,
+    spans: Vec<CoordinateSpan>,
     mode: Option<WorkingMode>,
     region: Option<Region>,
     fault: Option<String>,
 }
 
-impl<'r> Plane<'r> {
+impl<'r> RegionAsked<'r> {
     fn new(robot: &'r Robot) -> Self {
         Self { robot, at: *robot.home().pose(), spans: Vec::new(), mode: None, region: None, fault: None }
     }
 
     fn span(&mut self, coordinate: &str, low: f64, high: f64, count: usize) {
         if let Some(coordinate) = Coordinate::named(coordinate) {
-            self.spans.push(Span { coordinate, low, high, count });
+            self.spans.push(CoordinateSpan { coordinate, low, high, count });
         } else {
-            let why = hint(coordinate, &Part::NAMES[..7]);
+            let why = hint(coordinate, &PosePart::NAMES[..7]);
             self.fault.get_or_insert(format!("no platform coordinate `{coordinate}`; {why}"));
         }
     }
@@ -88,7 +88,7 @@ macro_rules! region_methods {
 #[derive(Clone)]
 #[must_use = "a question is answered by `answer`"]
 pub struct MapQuestion<'r> {
-    plane: Plane<'r>,
+    plane: RegionAsked<'r>,
     quantity: String,
     wrench: Option<Wrench<f64>>,
     stiffness: Option<f64>,
@@ -193,7 +193,7 @@ pub struct ReachNotes {
 #[derive(Clone)]
 #[must_use = "a question is answered by `answer`"]
 pub struct LociQuestion<'r> {
-    plane: Plane<'r>,
+    plane: RegionAsked<'r>,
     accuracy: f64,
 }
 
@@ -257,7 +257,7 @@ impl Robot {
     /// ```
     pub fn map(&self, quantity: &str) -> MapQuestion<'_> {
         MapQuestion {
-            plane: Plane::new(self),
+            plane: RegionAsked::new(self),
             quantity: quantity.to_owned(),
             wrench: None,
             stiffness: None,
@@ -276,7 +276,7 @@ impl Robot {
     /// # Ok::<(), gough::Error>(())
     /// ```
     pub fn loci(&self) -> LociQuestion<'_> {
-        LociQuestion { plane: Plane::new(self), accuracy: 1e-6 }
+        LociQuestion { plane: RegionAsked::new(self), accuracy: 1e-6 }
     }
 }
 
@@ -388,7 +388,7 @@ impl MapQuestion<'_> {
     fn told(&self, region: &Region, found: Map, followed: bool) -> MapAnswer {
         let (model, t) = (self.plane.robot.model(), self.plane.robot.model().topology());
         let frequency = frequency_number(&self.quantity).is_some();
-        let axis = |s: &Span| MapAxis { name: axis_name(t, s.coordinate), values: s.values() };
+        let axis = |s: &CoordinateSpan| MapAxis { name: axis_name(t, s.coordinate), values: s.values() };
         let lowest = |(frequency_hz, node): (f64, usize)| LowestFrequency { frequency_hz, at: region.point(node) };
         let notes = found.frequencies.map(|notes| FrequencyMapNotes {
             followed,
@@ -439,8 +439,12 @@ impl LociQuestion<'_> {
         }
         let (model, t) = (self.plane.robot.model(), self.plane.robot.model().topology());
         let found = trace_loci_while(model, self.plane.mode(), &region, self.accuracy, goes_on);
-        let axis =
-            |s: &Span| SpannedAxis { name: axis_name(t, s.coordinate), low: s.low, high: s.high, count: s.count };
+        let axis = |s: &CoordinateSpan| SpannedAxis {
+            name: axis_name(t, s.coordinate),
+            low: s.low,
+            high: s.high,
+            count: s.count,
+        };
         Ok(LociAnswer {
             robot: t.name.clone(),
             working_mode: self.plane.mode().name(t),

@@ -5,7 +5,7 @@ use super::posed::{DriveMotion, PlatformPose};
 use crate::Robot;
 use crate::description::{Concern, LeftOut};
 use crate::kinematics::{PoseChart, WorkingMode};
-use crate::simulation::{Instant, Law, Observer, Options as SimulationOptions, Summary, simulate};
+use crate::simulation::{Instant, Law, Observer, SimulationOptions, Summary, simulate};
 use crate::spatial::orientation::wrap;
 use crate::spatial::{Pose, Twist};
 use crate::trajectory::{OwnMotion, Trajectory, pose_error};
@@ -113,7 +113,7 @@ impl Simulation<'_> {
         let (model, t) = (self.robot.model(), self.robot.model().topology());
         let mode = self.mode.as_ref().unwrap_or(self.robot.mode());
         let twist = self.twist.clone().unwrap_or_else(|| vec![0.0; t.platform.independent.len()]);
-        let mut seen = Seen { instants: Vec::new(), go_on };
+        let mut seen = KeptInstants { instants: Vec::new(), go_on };
         let summary = simulate(model, mode, (&self.from, &twist), &self.law, &self.options, &mut seen)?;
         let trajectory = match &self.law {
             Law::Controller(c) => Some(&c.trajectory),
@@ -133,12 +133,12 @@ impl Simulation<'_> {
 }
 
 /// Keeps the instants, and asks whether to go on.
-struct Seen<'g> {
+struct KeptInstants<'g> {
     instants: Vec<Instant>,
     go_on: &'g mut dyn FnMut(f64) -> bool,
 }
 
-impl Observer for Seen<'_> {
+impl Observer for KeptInstants<'_> {
     fn record(&mut self, instant: &Instant) -> bool {
         self.instants.push(instant.clone());
         (self.go_on)(instant.t)

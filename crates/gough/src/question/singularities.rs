@@ -4,7 +4,7 @@ use super::Error;
 use super::posed::PlatformPose;
 use crate::Robot;
 use crate::analysis::grassmann::{Line, variety};
-use crate::analysis::singularity::{Along, Singularity, actuation_wrenches, singularities};
+use crate::analysis::singularity::{SingularDirection, Singularity, actuation_wrenches, singularities};
 use crate::analysis::{Searched, nearest_while};
 use crate::kinematics::{Kind, Posture, WorkingMode, inverse_at_limit};
 use crate::model::Model;
@@ -223,9 +223,9 @@ impl NearSingularity {
 impl SingularityAnswer {
     fn new(s: &Singularity) -> Self {
         let along = match &s.along {
-            Along::Twist(t) => Lost::Twist(t.to_array()),
-            Along::Wrench(w) => Lost::Wrench(w.to_array()),
-            Along::Joints(list) => Lost::Joints(list.clone()),
+            SingularDirection::Twist(t) => Lost::Twist(t.to_array()),
+            SingularDirection::Wrench(w) => Lost::Wrench(w.to_array()),
+            SingularDirection::Joints(list) => Lost::Joints(list.clone()),
         };
         Self { near: NearSingularity::new(s), singular: s.singular, along, search: None }
     }

@@ -83,7 +83,7 @@ pub fn hint(name: &str, known: &[impl AsRef<str>]) -> String {
 
 /// What a name in a pose stands for.
 #[derive(Clone, Copy, PartialEq)]
-pub enum Part {
+pub enum PosePart {
     /// A coordinate of the platform.
     Coordinate(Coordinate),
     /// A part of the quaternion of its orientation.
@@ -92,18 +92,18 @@ pub enum Part {
 
 const QUATERNION: [&str; 4] = ["qw", "qx", "qy", "qz"];
 
-impl Part {
+impl PosePart {
     /// By name.
     pub fn named(name: &str) -> Option<Self> {
-        let quaternion = QUATERNION.iter().position(|n| *n == name).map(Part::Quaternion);
-        quaternion.or_else(|| Coordinate::named(name).map(Part::Coordinate))
+        let quaternion = QUATERNION.iter().position(|n| *n == name).map(PosePart::Quaternion);
+        quaternion.or_else(|| Coordinate::named(name).map(PosePart::Coordinate))
     }
 
     /// The usual names.
     pub const NAMES: [&str; 11] = ["x", "y", "z", "roll", "pitch", "yaw", "phi", "qw", "qx", "qy", "qz"];
 
     fn turns(self) -> bool {
-        matches!(self, Part::Quaternion(_)) || matches!(self, Part::Coordinate(c) if c.is_angle())
+        matches!(self, PosePart::Quaternion(_)) || matches!(self, PosePart::Coordinate(c) if c.is_angle())
     }
 }
 
@@ -127,7 +127,7 @@ pub fn component_names(model: &Model<f64>) -> Vec<&'static str> {
 }
 
 /// Whether these names say where the platform is: nothing twice, nothing that it has not, nothing missing.
-pub fn check_parts(platform: &Platform, parts: &[(&str, Part)]) -> Result<(), String> {
+pub fn check_parts(platform: &Platform, parts: &[(&str, PosePart)]) -> Result<(), String> {
     check_named(platform, parts)?;
     let words = |list: &[Coordinate]| list.iter().map(|c| word(platform, *c)).collect::<Vec<_>>().join(", ");
     let turned = parts.iter().any(|(_, p)| p.turns());
@@ -136,7 +136,7 @@ pub fn check_parts(platform: &Platform, parts: &[(&str, Part)]) -> Result<(), St
     if missing.is_empty() {
         return Ok(());
     }
-    let foreign = |p: Part| matches!(p, Part::Coordinate(c) if !platform.independent.contains(&c));
+    let foreign = |p: PosePart| matches!(p, PosePart::Coordinate(c) if !platform.independent.contains(&c));
     let foreign: Vec<&str> = parts.iter().filter(|(_, p)| foreign(*p)).map(|(name, _)| *name).collect();
     let not = if foreign.is_empty() { String::new() } else { format!(", not {}", foreign.join(", ")) };
     let has = words(&platform.independent);
@@ -144,14 +144,14 @@ pub fn check_parts(platform: &Platform, parts: &[(&str, Part)]) -> Result<(), St
 }
 
 /// Coordinates that these names leave open.
-fn open(platform: &Platform, parts: &[(&str, Part)]) -> Vec<Coordinate> {
-    let quaternion = parts.iter().any(|(_, p)| matches!(p, Part::Quaternion(_)));
-    let given = |c: Coordinate| parts.iter().any(|(_, p)| *p == Part::Coordinate(c)) || c.is_angle() && quaternion;
+fn open(platform: &Platform, parts: &[(&str, PosePart)]) -> Vec<Coordinate> {
+    let quaternion = parts.iter().any(|(_, p)| matches!(p, PosePart::Quaternion(_)));
+    let given = |c: Coordinate| parts.iter().any(|(_, p)| *p == PosePart::Coordinate(c)) || c.is_angle() && quaternion;
     platform.independent.iter().copied().filter(|c| !given(*c)).collect()
 }
 
 /// Whether these names belong to the platform: nothing twice, nothing that it has not or that follows.
-fn check_named(platform: &Platform, parts: &[(&str, Part)]) -> Result<(), String> {
+fn check_named(platform: &Platform, parts: &[(&str, PosePart)]) -> Result<(), String> {
     check_contradictions(parts)?;
     let words = |list: &[Coordinate]| list.iter().map(|c| word(platform, *c)).collect::<Vec<_>>().join(", ");
     let (has, follow) = (words(&platform.independent), &platform.dependent);
@@ -159,10 +159,10 @@ fn check_named(platform: &Platform, parts: &[(&str, Part)]) -> Result<(), String
         if platform.tool.is_some() && part.turns() {
             return Err(format!("{name}: the platform is a point and has no orientation; its coordinates are {has}"));
         }
-        if matches!(part, Part::Coordinate(c) if follow.contains(c)) {
+        if matches!(part, PosePart::Coordinate(c) if follow.contains(c)) {
             return Err(format!("{name} follows from the coordinates of the platform, {has}; leave it out"));
         }
-        if matches!(part, Part::Quaternion(_)) && follow.iter().any(|c| c.is_angle()) {
+        if matches!(part, PosePart::Quaternion(_)) && follow.iter().any(|c| c.is_angle()) {
             return Err(format!("{name}: not all angles are free, so that a quaternion says too much; give {has}"));
         }
     }
@@ -170,7 +170,7 @@ fn check_named(platform: &Platform, parts: &[(&str, Part)]) -> Result<(), String
 }
 
 /// One coordinate under two names, two kinds of orientation, or a part of a quaternion.
-fn check_contradictions(parts: &[(&str, Part)]) -> Result<(), String> {
+fn check_contradictions(parts: &[(&str, PosePart)]) -> Result<(), String> {
     for (i, (b, second)) in parts.iter().enumerate() {
         for (a, first) in &parts[..i] {
             if a == b {
@@ -179,13 +179,13 @@ fn check_contradictions(parts: &[(&str, Part)]) -> Result<(), String> {
             if first == second {
                 return Err(format!("{a} and {b} are the same coordinate; give one of them"));
             }
-            let quaternions = [first, second].map(|p| matches!(p, Part::Quaternion(_)));
+            let quaternions = [first, second].map(|p| matches!(p, PosePart::Quaternion(_)));
             if first.turns() && second.turns() && quaternions[0] != quaternions[1] {
                 return Err(format!("{a} and {b} both give the orientation; give angles or a quaternion"));
             }
         }
     }
-    let has = |k: usize| parts.iter().any(|(_, p)| *p == Part::Quaternion(k));
+    let has = |k: usize| parts.iter().any(|(_, p)| *p == PosePart::Quaternion(k));
     let missing: Vec<&str> = (0..4).filter(|k| !has(*k)).map(|k| QUATERNION[k]).collect();
     match missing.len() {
         1..=3 => Err(format!("the quaternion is incomplete: {} missing", missing.join(", "))),
@@ -194,16 +194,16 @@ fn check_contradictions(parts: &[(&str, Part)]) -> Result<(), String> {
 }
 
 /// The pose with these parts, which go together; an orientation that is not given is that of home.
-pub fn pose_of(model: &Model<f64>, given: &[(Part, Assigned)]) -> Result<Pose<f64>, String> {
+pub fn pose_of(model: &Model<f64>, given: &[(PosePart, Assigned)]) -> Result<Pose<f64>, String> {
     let mut coordinates: Vec<(Coordinate, f64)> = Vec::new();
     let mut quaternion = None;
     for (part, assigned) in given {
         match part {
-            Part::Coordinate(c) => {
+            PosePart::Coordinate(c) => {
                 assigned.must_be(!c.is_angle())?;
                 coordinates.push((*c, assigned.value));
             }
-            Part::Quaternion(k) => quaternion.get_or_insert([0.0; 4])[*k] = assigned.value,
+            PosePart::Quaternion(k) => quaternion.get_or_insert([0.0; 4])[*k] = assigned.value,
         }
     }
     let mut pose = pose_with(model, &home_pose(model), &coordinates);
@@ -231,25 +231,25 @@ pub fn pose(model: &Model<f64>, text: &str) -> Result<Pose<f64>, String> {
 pub fn from_home(model: &Model<f64>, text: &str) -> Result<Vec<(&'static str, f64)>, String> {
     let given = parts(model, text)?;
     let platform = &model.topology().platform;
-    let names: Vec<(&str, Part)> = given.iter().map(|(part, a)| (a.name.as_str(), *part)).collect();
+    let names: Vec<(&str, PosePart)> = given.iter().map(|(part, a)| (a.name.as_str(), *part)).collect();
     let all = coordinates(model, &home_pose(model));
     Ok(open(platform, &names).into_iter().map(|c| (word(platform, c), all[c.index()])).collect())
 }
 
 /// Names and values of a pose in words.
-fn parts(model: &Model<f64>, text: &str) -> Result<Vec<(Part, Assigned)>, String> {
+fn parts(model: &Model<f64>, text: &str) -> Result<Vec<(PosePart, Assigned)>, String> {
     let mut given = Vec::new();
     for assigned in assignments(text)? {
-        let part = Part::named(&assigned.name).ok_or_else(|| {
-            format!("no platform coordinate `{}`; {}", assigned.name, hint(&assigned.name, &Part::NAMES))
+        let part = PosePart::named(&assigned.name).ok_or_else(|| {
+            format!("no platform coordinate `{}`; {}", assigned.name, hint(&assigned.name, &PosePart::NAMES))
         })?;
         given.push((part, assigned));
     }
-    let names: Vec<(&str, Part)> = given.iter().map(|(part, a)| (a.name.as_str(), *part)).collect();
+    let names: Vec<(&str, PosePart)> = given.iter().map(|(part, a)| (a.name.as_str(), *part)).collect();
     let platform = &model.topology().platform;
     check_named(platform, &names)?;
     // A name that the platform has not stands in the place of one that it has: a slip.
-    if names.iter().any(|(_, p)| matches!(p, Part::Coordinate(c) if !platform.independent.contains(c))) {
+    if names.iter().any(|(_, p)| matches!(p, PosePart::Coordinate(c) if !platform.independent.contains(c))) {
         check_parts(platform, &names)?;
     }
     Ok(given)

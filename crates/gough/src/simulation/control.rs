@@ -138,7 +138,7 @@ const WEAK: f64 = 0.05;
 
 /// What a controller is told.
 #[derive(Clone, Debug)]
-pub(super) struct Measured {
+pub(super) struct Sensed {
     pub pose: Pose<f64>,
     pub t_r: [f64; 6],
     pub q: Vec<f64>,
@@ -175,7 +175,7 @@ impl<'a> Governor<'a> {
     }
 
     /// Efforts of the drives.
-    pub fn efforts(&mut self, t: f64, seen: &Measured, out: &mut [f64]) -> Result<(), SolveError> {
+    pub fn efforts(&mut self, t: f64, seen: &Sensed, out: &mut [f64]) -> Result<(), SolveError> {
         match self.law {
             Law::Free => {
                 out.fill(0.0);
@@ -189,7 +189,7 @@ impl<'a> Governor<'a> {
         }
     }
 
-    fn control(&mut self, law: &Controller, t: f64, seen: &Measured, out: &mut [f64]) -> Result<(), SolveError> {
+    fn control(&mut self, law: &Controller, t: f64, seen: &Sensed, out: &mut [f64]) -> Result<(), SolveError> {
         let n = self.model.topology().platform.independent.len();
         let mut desired = law.trajectory.at(t);
         let (mut t_d, mut td_d) = ([0.0; 6], [0.0; 6]);
@@ -239,7 +239,7 @@ impl<'a> Governor<'a> {
     /// are left to the plan, the more the smaller their singular value.
     fn beside_plan(
         &mut self,
-        seen: &Measured,
+        seen: &Sensed,
         td_r: &[f64],
         friction: Option<Sign>,
         out: &mut [f64],
@@ -277,7 +277,7 @@ impl<'a> Governor<'a> {
         desired: &Desired,
         t_d: &[f64],
         law: &Controller,
-        seen: &Measured,
+        seen: &Sensed,
         out: &mut [f64],
     ) -> Result<(), SolveError> {
         let rest = [0.0; 6];
@@ -294,7 +294,7 @@ impl<'a> Governor<'a> {
     }
 
     /// `K_p e + K_d ė` on all six components of the platform; zero on those that are not its own.
-    fn platform_error(&self, desired: &Desired, t_d: &[f64; 6], law: &Controller, seen: &Measured) -> [f64; 6] {
+    fn platform_error(&self, desired: &Desired, t_d: &[f64; 6], law: &Controller, seen: &Sensed) -> [f64; 6] {
         let e = pose_error(&desired.pose, &seen.pose).to_array();
         let mut push = [0.0; 6];
         for (k, c) in self.model.topology().platform.independent.iter().enumerate() {
@@ -304,7 +304,7 @@ impl<'a> Governor<'a> {
     }
 
     /// Efforts that hold the robot at rest against gravity and push its platform.
-    fn hold(&mut self, seen: &Measured, push: Wrench<f64>) -> Result<&[f64], SolveError> {
+    fn hold(&mut self, seen: &Sensed, push: Wrench<f64>) -> Result<&[f64], SolveError> {
         let (n, rest) = (self.model.topology().platform.independent.len(), [0.0; 6]);
         self.here.efforts.load = -push;
         self.here.inverse(&self.model, &seen.pose, self.mode, &rest[..n], &rest[..n], None)

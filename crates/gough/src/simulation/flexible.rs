@@ -431,11 +431,11 @@ pub fn simulate_flexible(
         return Err(ElasticError::TooManyInstants { most: super::MOST_RECORDS });
     }
     let plant = FlexiblePlant::new(flexible, mode, law, options, start)?;
-    Run::new(plant, options).run(observer)
+    FlexibleRun::new(plant, options).run(observer)
 }
 
 /// A simulation while it runs.
-struct Run<'a, 'm> {
+struct FlexibleRun<'a, 'm> {
     plant: FlexiblePlant<'a, 'm>,
     method: Collocation,
     options: &'a FlexibleOptions,
@@ -450,7 +450,7 @@ struct Run<'a, 'm> {
     summary: FlexibleSummary,
 }
 
-impl<'a, 'm> Run<'a, 'm> {
+impl<'a, 'm> FlexibleRun<'a, 'm> {
     fn new(plant: FlexiblePlant<'a, 'm>, options: &'a FlexibleOptions) -> Self {
         let pick = |x: &[f64]| -> Vec<f64> { plant.free.iter().map(|s| x[*s]).collect() };
         let (q, v) = (pick(&plant.state.at.q), pick(&plant.state.rates));

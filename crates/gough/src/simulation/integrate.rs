@@ -15,13 +15,13 @@ pub const WORKS: usize = 12;
 
 /// A state: the chart is at its pose.
 #[derive(Clone, Copy, Debug)]
-pub struct State {
+pub struct ChartState {
     pub t: f64,
     pub R: Rotation<f64>,
     pub y: Vector,
 }
 
-impl State {
+impl ChartState {
     /// From a pose and a twist.
     pub fn new(t: f64, pose: &Pose<f64>, t_r: &[f64]) -> Self {
         let mut y = [0.0; 15];
@@ -121,12 +121,12 @@ pub enum Method {
 
 /// A step that was tried.
 #[derive(Clone, Copy, Debug)]
-pub struct Step {
+pub struct TriedStep {
     h: f64,
-    start: State,
+    start: ChartState,
     stages: [Vector; 7],
     /// The state at its end, in the chart of its start.
-    pub end: State,
+    pub end: ChartState,
 }
 
 /// `y + h Σ a_i k_i`.
@@ -134,13 +134,13 @@ fn sum(y: &Vector, h: f64, a: &[f64], k: &[Vector]) -> Vector {
     std::array::from_fn(|j| y[j] + h * a.iter().zip(k).fold(0.0, |s, (a, k)| s + a * k[j]))
 }
 
-impl Step {
+impl TriedStep {
     /// A step of Dormand and Prince from a state where the derivative is `k1`.
     pub fn dormand_prince<X>(
-        start: &State,
+        start: &ChartState,
         k1: &Vector,
         h: f64,
-        mut f: impl FnMut(&State) -> Result<Vector, X>,
+        mut f: impl FnMut(&ChartState) -> Result<Vector, X>,
     ) -> Result<Self, X> {
         let mut stages = [*k1; 7];
         let mut end = *start;
@@ -153,10 +153,10 @@ impl Step {
 
     /// A step of the classical method of fourth order.
     pub fn classical<X>(
-        start: &State,
+        start: &ChartState,
         k1: &Vector,
         h: f64,
-        mut f: impl FnMut(&State) -> Result<Vector, X>,
+        mut f: impl FnMut(&ChartState) -> Result<Vector, X>,
     ) -> Result<Self, X> {
         let mut stages = [*k1; 7];
         for (i, c) in [(1, 0.5), (2, 0.5), (3, 1.0)] {
@@ -179,7 +179,7 @@ impl Step {
     }
 
     /// The state inside a step of Dormand and Prince, to fourth order, in the chart of its start.
-    pub fn inside(&self, t: f64) -> State {
+    pub fn inside(&self, t: f64) -> ChartState {
         let r = (t - self.start.t) / self.h;
         let y = std::array::from_fn(|j| {
             let d = self.end.y[j] - self.start.y[j];
@@ -196,15 +196,15 @@ impl Step {
 mod tests {
     use super::*;
 
-    type Rates<'a> = &'a dyn Fn(&State) -> Result<Vector, ()>;
-    type Stepper = fn(&State, &Vector, f64, Rates<'_>) -> Step;
+    type Rates<'a> = &'a dyn Fn(&ChartState) -> Result<Vector, ()>;
+    type Stepper = fn(&ChartState, &Vector, f64, Rates<'_>) -> TriedStep;
 
     /// A body that turns with a given angular velocity: R(t) = Rz(sin t) Rx(t²).
     fn spinning(method: Stepper, steps: i32) -> f64 {
         use crate::scalar::Dual;
         use crate::spatial::Turn;
         let R = |t: Dual| Rotation::about_z(Turn::of(num_dual::DualNum::sin(&t))) * Rotation::about_x(Turn::of(t * t));
-        let f = |s: &State| {
+        let f = |s: &ChartState| {
             let turned = R(Dual::new(s.t, 1.0)).0;
             let m = turned.map(|x| x.eps) * turned.map(|x| x.re).transpose();
             let w = vec3(m[(2, 1)], m[(0, 2)], m[(1, 0)]);
@@ -213,7 +213,7 @@ mod tests {
             d[3..6].copy_from_slice(rate.as_slice());
             Ok(d)
         };
-        let mut state = State::new(0.0, &Pose::identity(), &[]);
+        let mut state = ChartState::new(0.0, &Pose::identity(), &[]);
         let h = 2.0 / f64::from(steps);
         for _ in 0..steps {
             let k1 = f(&state).unwrap();
@@ -225,8 +225,8 @@ mod tests {
 
     #[test]
     fn rotations_are_followed_to_the_order_of_the_method() {
-        let prince: Stepper = |s, k, h, f| Step::dormand_prince(s, k, h, f).unwrap();
-        let classical: Stepper = |s, k, h, f| Step::classical(s, k, h, f).unwrap();
+        let prince: Stepper = |s, k, h, f| TriedStep::dormand_prince(s, k, h, f).unwrap();
+        let classical: Stepper = |s, k, h, f| TriedStep::classical(s, k, h, f).unwrap();
         let order = |a: f64, b: f64| (a / b).log2();
         let (five, four) = (
             order(spinning(prince, 40), spinning(prince, 80)),

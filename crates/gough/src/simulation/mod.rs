@@ -15,13 +15,13 @@ mod watch;
 pub use control::{Controller, EffortTable, Feedback, Gains, Law};
 pub use flexible::{FlexibleInstant, FlexibleLaw, FlexibleOptions, FlexibleSummary, TimedLoad, simulate_flexible};
 pub use integrate::Method;
-pub use outcome::{Instant, Noise, Options, SetupError, Stop, Summary};
+pub use outcome::{Instant, Noise, SetupError, SimulationOptions, Stop, Summary};
 
 use crate::dynamics::newton_euler::Sign;
 use crate::kinematics::{Kind, SolveError, WorkingMode};
 use crate::model::Model;
 use crate::spatial::Pose;
-use integrate::{RATES, State, Step, Vector};
+use integrate::{ChartState, RATES, TriedStep, Vector};
 use plant::{Plant, Trouble};
 use rand::SeedableRng;
 use rand_pcg::Pcg64Mcg;
@@ -56,15 +56,15 @@ pub fn simulate(
     mode: &WorkingMode,
     from: (&Pose<f64>, &[f64]),
     law: &Law,
-    options: &Options,
+    options: &SimulationOptions,
     observer: &mut dyn Observer,
 ) -> Result<Summary, SetupError> {
     check(model, from.1, law, options)?;
     let plant = Plant::new(model, mode, law, options);
-    Run::begin(plant, law, State::new(0.0, from.0, from.1), observer)?.go()
+    Run::begin(plant, law, ChartState::new(0.0, from.0, from.1), observer)?.go()
 }
 
-fn check(model: &Model<f64>, t_r: &[f64], law: &Law, options: &Options) -> Result<(), SetupError> {
+fn check(model: &Model<f64>, t_r: &[f64], law: &Law, options: &SimulationOptions) -> Result<(), SetupError> {
     let positive = |what: &'static str, value: f64| {
         if value > 0.0 && value.is_finite() { Ok(()) } else { Err(SetupError::NotPositive { what, value }) }
     };
@@ -131,7 +131,7 @@ struct Run<'a, 'r> {
     watch: Watch<'a>,
     observer: &'r mut dyn Observer,
     random: Pcg64Mcg,
-    state: State,
+    state: ChartState,
     /// Derivative at the state.
     k1: Vector,
     scales: Vector,
@@ -151,7 +151,7 @@ impl<'a, 'r> Run<'a, 'r> {
     fn begin(
         mut plant: Plant<'a>,
         law: &'a Law,
-        state: State,
+        state: ChartState,
         observer: &'r mut dyn Observer,
     ) -> Result<Self, SetupError> {
         let setup = |trouble| match trouble {
@@ -285,11 +285,11 @@ impl<'a, 'r> Run<'a, 'r> {
         Ok(stopped.then_some(Stop::Interrupted))
     }
 
-    fn step(&mut self, h: f64) -> Result<Step, Trouble> {
+    fn step(&mut self, h: f64) -> Result<TriedStep, Trouble> {
         let (plant, state, k1) = (&mut self.plant, &self.state, &self.k1);
         match plant.options.method {
-            Method::Adaptive { .. } => Step::dormand_prince(state, k1, h, |s| plant.derivative(s)),
-            Method::Fixed { .. } => Step::classical(state, k1, h, |s| plant.derivative(s)),
+            Method::Adaptive { .. } => TriedStep::dormand_prince(state, k1, h, |s| plant.derivative(s)),
+            Method::Fixed { .. } => TriedStep::classical(state, k1, h, |s| plant.derivative(s)),
         }
     }
 
@@ -357,7 +357,7 @@ impl<'a, 'r> Run<'a, 'r> {
     }
 
     /// Record the instants inside a step: by interpolation, or at its end when steps are fixed.
-    fn tell_inside(&mut self, step: &Step, next: &State) -> bool {
+    fn tell_inside(&mut self, step: &TriedStep, next: &ChartState) -> bool {
         let every = self.plant.options.every;
         let slack = LEAST * self.plant.options.duration;
         let adaptive = matches!(self.plant.options.method, Method::Adaptive { .. });

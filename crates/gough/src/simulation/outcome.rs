@@ -19,7 +19,7 @@ pub struct Noise {
 
 /// How a simulation is run.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Options {
+pub struct SimulationOptions {
     /// Seconds.
     pub duration: f64,
     /// How steps are taken.
@@ -40,7 +40,7 @@ pub struct Options {
     pub through_type2: bool,
 }
 
-impl Options {
+impl SimulationOptions {
     /// For a duration: adaptive steps at 1e-9, five hundred instants, no friction, drives within their limits.
     pub fn lasting(duration: f64) -> Self {
         Self {

@@ -1,9 +1,9 @@
 //! The robot under its drives: derivative of the state, what a controller sees, what is told of an instant.
 
 use super::Law;
-use super::control::{Governor, Measured};
-use super::integrate::{RATES, State, Vector, WORKS, chart_rate};
-use super::outcome::{Instant, Noise, Options};
+use super::control::{Governor, Sensed};
+use super::integrate::{ChartState, RATES, Vector, WORKS, chart_rate};
+use super::outcome::{Instant, Noise, SimulationOptions};
 use crate::dynamics::Dynamics;
 use crate::dynamics::newton_euler::energies;
 use crate::kinematics::closure::gap;
@@ -27,13 +27,13 @@ pub(super) enum Trouble {
 pub(super) struct Plant<'a> {
     pub(super) model: &'a Model<f64>,
     pub(super) mode: &'a WorkingMode,
-    pub(super) options: &'a Options,
+    pub(super) options: &'a SimulationOptions,
     pub(super) dynamics: Dynamics,
     pub(super) governor: Governor<'a>,
     pub(super) n: usize,
     /// Largest efforts.
     pub(super) limits: Vec<f64>,
-    pub(super) seen: Measured,
+    pub(super) seen: Sensed,
     pub(super) efforts: Vec<f64>,
     /// Efforts held between samples.
     pub(super) held: Option<Vec<f64>>,
@@ -43,7 +43,12 @@ pub(super) struct Plant<'a> {
 }
 
 impl<'a> Plant<'a> {
-    pub(super) fn new(model: &'a Model<f64>, mode: &'a WorkingMode, law: &'a Law, options: &'a Options) -> Self {
+    pub(super) fn new(
+        model: &'a Model<f64>,
+        mode: &'a WorkingMode,
+        law: &'a Law,
+        options: &'a SimulationOptions,
+    ) -> Self {
         let n_a = model.topology().active.len();
         let limit = |l: &crate::trajectory::DriveLimits| if options.saturate { l.effort } else { None };
         let mut dynamics = Dynamics::new(model).going_on();
@@ -56,7 +61,7 @@ impl<'a> Plant<'a> {
             governor: Governor::new(law, model, mode),
             n: model.topology().platform.independent.len(),
             limits: drive_limits(model).iter().map(|l| limit(l).unwrap_or(f64::INFINITY)).collect(),
-            seen: Measured { pose: Pose::identity(), t_r: [0.0; 6], q: vec![0.0; n_a], qd: vec![0.0; n_a] },
+            seen: Sensed { pose: Pose::identity(), t_r: [0.0; 6], q: vec![0.0; n_a], qd: vec![0.0; n_a] },
             efforts: vec![0.0; n_a],
             held: options.period.map(|_| vec![0.0; n_a]),
             at_limit: vec![false; n_a],
@@ -65,7 +70,7 @@ impl<'a> Plant<'a> {
     }
 
     /// Derivative of the state in its chart. Leaves posture, motion and efforts of the state behind.
-    pub(super) fn derivative(&mut self, state: &State) -> Result<Vector, Trouble> {
+    pub(super) fn derivative(&mut self, state: &ChartState) -> Result<Vector, Trouble> {
         let (pose, t_r) = (state.pose(), state.t_r());
         inverse_in(self.model, &pose, self.mode, &mut self.dynamics.pos).map_err(Trouble::Robot)?;
         if let Some(held) = &self.held {
@@ -83,7 +88,7 @@ impl<'a> Plant<'a> {
         Ok(self.rates(state))
     }
 
-    pub(super) fn rates(&self, state: &State) -> Vector {
+    pub(super) fn rates(&self, state: &ChartState) -> Vector {
         let motion = &self.dynamics.motion;
         let V = motion.V_WE;
         let theta = chart_rate(vec3(state.y[3], state.y[4], state.y[5]), V.w);
@@ -124,7 +129,7 @@ impl<'a> Plant<'a> {
     }
 
     /// A sample of the controller, with noise; its efforts are held from now on.
-    pub(super) fn sample(&mut self, state: &State, random: &mut Pcg64Mcg) -> Result<(), Trouble> {
+    pub(super) fn sample(&mut self, state: &ChartState, random: &mut Pcg64Mcg) -> Result<(), Trouble> {
         let Some(mut held) = self.held.take() else { return Ok(()) };
         let told = inverse_in(self.model, &state.pose(), self.mode, &mut self.dynamics.pos).map(|_| ());
         let told = told.and_then(|()| self.measure(&state.t_r())).map_err(Trouble::Robot);
@@ -161,7 +166,7 @@ impl<'a> Plant<'a> {
     }
 
     /// All there is to know of a state.
-    pub(super) fn observe(&mut self, state: &State) -> Result<Instant, Trouble> {
+    pub(super) fn observe(&mut self, state: &ChartState) -> Result<Instant, Trouble> {
         self.derivative(state)?;
         let t_r = state.t_r()[..self.n].to_vec();
         let td_r = self.td_r[..self.n].to_vec();
@@ -185,7 +190,7 @@ impl<'a> Plant<'a> {
     }
 
     /// The pose of a state, coordinates that follow being taken from the closures.
-    pub(super) fn closed(&mut self, state: &State) -> Result<Pose<f64>, SolveError> {
+    pub(super) fn closed(&mut self, state: &ChartState) -> Result<Pose<f64>, SolveError> {
         let pose = state.pose();
         if self.model.topology().platform.dependent.is_empty() {
             return Ok(pose);

@@ -1,7 +1,7 @@
 //! Singularities that a motion comes to: functions of the posture that change their sign there.
 
-use crate::analysis::Probe;
 use crate::analysis::singularity::{sigma, singularities};
+use crate::analysis::{Probe, SingularFunction};
 use crate::kinematics::{Kind, WorkingMode, inverse};
 use crate::model::Model;
 use crate::spatial::Pose;
@@ -12,17 +12,14 @@ const GENUINE: f64 = 1e-4;
 /// A step that becomes too small this near a singularity, by its singular value, is the singularity's doing.
 const NEAR: f64 = 1e-2;
 
-/// A function of the posture: its kind, its block of legs, its value.
-type Signed = (Kind, Option<usize>, f64);
-
 /// Looks at one posture after the other.
 pub(super) struct Watch<'m> {
     model: &'m Model<f64>,
     mode: &'m WorkingMode,
     probe: Probe,
     through_type2: bool,
-    before: Vec<Signed>,
-    now: Vec<Signed>,
+    before: Vec<SingularFunction>,
+    now: Vec<SingularFunction>,
 }
 
 impl<'m> Watch<'m> {
@@ -52,8 +49,9 @@ impl<'m> Watch<'m> {
             return None;
         }
         probe.signs(now);
-        let differ =
-            |(a, b): (&Signed, &Signed)| (a.2 > 0.0) != (b.2 > 0.0) && !(self.through_type2 && b.0 == Kind::Type2);
+        let differ = |(a, b): (&SingularFunction, &SingularFunction)| {
+            (a.2 > 0.0) != (b.2 > 0.0) && !(self.through_type2 && b.0 == Kind::Type2)
+        };
         self.before.iter().zip(&*now).position(differ)
     }
 

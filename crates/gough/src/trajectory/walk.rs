@@ -18,13 +18,13 @@ const CUTS: usize = 29;
 struct Watched {
     joint: String,
     bound: Bound,
-    kind: Watch,
+    kind: WatchedLimit,
     /// The violation under way, and by how much the limit is left at worst.
     open: Option<(Violation, f64)>,
 }
 
 #[derive(Clone, Copy)]
-enum Watch {
+enum WatchedLimit {
     Range(CoordId, [f64; 2]),
     Speed(usize, f64),
     Effort(usize, f64),
@@ -99,14 +99,14 @@ impl<'a> Walk<'a> {
         let ranged: Vec<CoordId> = t.coords.iter().filter(|(_, c)| c.range.is_some()).map(|(id, _)| id).collect();
         for c in &ranged {
             let limits = t.coords[*c].range.map_or([0.0; 2], |r| r.limits());
-            watch(*c, Bound::Range, Watch::Range(*c, limits));
+            watch(*c, Bound::Range, WatchedLimit::Range(*c, limits));
         }
         for (k, (c, limits)) in t.active.iter().zip(drive_limits(model)).enumerate() {
             if let Some(speed) = limits.speed {
-                watch(*c, Bound::Speed, Watch::Speed(k, speed));
+                watch(*c, Bound::Speed, WatchedLimit::Speed(k, speed));
             }
             if let Some(effort) = limits.effort {
-                watch(*c, Bound::Effort, Watch::Effort(k, effort));
+                watch(*c, Bound::Effort, WatchedLimit::Effort(k, effort));
             }
         }
         let free = model.without_ranges();
@@ -332,13 +332,13 @@ impl<'a> Walk<'a> {
     /// Value, limit, and by how much it is left beyond rounding.
     fn excess(&self, k: usize, seen: &Seen) -> (f64, f64, f64) {
         match self.watched[k].kind {
-            Watch::Range(c, [low, high]) => {
+            WatchedLimit::Range(c, [low, high]) => {
                 let q = self.ranged.iter().position(|r| *r == c).map_or(0.0, |i| seen.ranged[i]);
                 let slack = 1e-9 * (high - low);
                 if low - q > q - high { (q, low, low - q - slack) } else { (q, high, q - high - slack) }
             }
-            Watch::Speed(i, limit) => (seen.row.qd[i], limit, seen.row.qd[i].abs() - limit * (1.0 + 1e-9)),
-            Watch::Effort(i, limit) => {
+            WatchedLimit::Speed(i, limit) => (seen.row.qd[i], limit, seen.row.qd[i].abs() - limit * (1.0 + 1e-9)),
+            WatchedLimit::Effort(i, limit) => {
                 (seen.row.with_friction[i], limit, seen.row.with_friction[i].abs() - limit * (1.0 + 1e-9))
             }
         }

@@ -5,11 +5,11 @@
 //! name, or `{"error": {"kind", "message", ..}}`.
 
 use super::portrait::Portrait;
-use super::session::{Refused, Session};
+use super::session::{RefusalDocument, Session};
 use crate::analysis::map::frequency_number;
 use crate::kinematics::WorkingMode;
 use crate::question::Error;
-use crate::simulation::Options as SimulationOptions;
+use crate::simulation::SimulationOptions;
 use crate::spatial::{Pose, Wrench};
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -146,7 +146,7 @@ impl Session {
 }
 
 fn error(e: &Error) -> Value {
-    json!({ "error": Refused::new(e) })
+    json!({ "error": RefusalDocument::new(e) })
 }
 
 fn document(answer: &impl Serialize) -> Result<Value, Error> {

@@ -12,4 +12,4 @@ pub use extent::{extents, plane_extent};
 pub use film::{Film, FilmMark};
 pub use portrait::{CoordinatePortrait, DrivePortrait, FaultPortrait, JointPortrait, Portrait, faults};
 pub use scene::{Scene, SceneJoint, SceneNode, ScenePiece, frames};
-pub use session::{Refused, Session};
+pub use session::{RefusalDocument, Session};

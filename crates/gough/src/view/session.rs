@@ -21,7 +21,7 @@ pub struct Session {
 /// A refusal as a document.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 #[non_exhaustive]
-pub struct Refused {
+pub struct RefusalDocument {
     /// Short name that programs can rely on.
     pub kind: &'static str,
     /// Why, and what to do next.
@@ -37,7 +37,7 @@ pub struct Refused {
     pub joint: Option<String>,
 }
 
-impl Refused {
+impl RefusalDocument {
     /// The document of an error.
     pub fn new(e: &Error) -> Self {
         let (mut leg, mut by, mut joint) = (None, None, None);

@@ -7,7 +7,7 @@ use gough::kinematics::geometry::solve_legs;
 use gough::kinematics::matrices::{Matrices, assemble};
 use gough::kinematics::motion::{Motion, move_in};
 use gough::kinematics::{Positions, inverse_in};
-use gough::simulation::{Controller, Feedback, Gains, Instant, Law, Method, Options, simulate};
+use gough::simulation::{Controller, Feedback, Gains, Instant, Law, Method, SimulationOptions, simulate};
 use gough::trajectory::Trajectory;
 
 #[test]
@@ -74,7 +74,7 @@ fn steps_of_a_simulation_allocate_nothing() {
             }));
             let mut counts = [10.0, 60.0].map(|steps| {
                 let step = Method::Fixed { step: 0.01 / steps };
-                let options = Options { method: step, every: 0.01, ..Options::lasting(0.01) };
+                let options = SimulationOptions { method: step, every: 0.01, ..SimulationOptions::lasting(0.01) };
                 let mut taken = 0;
                 let count = allocations(|| {
                     let record = &mut |_: &Instant| true;

@@ -11,7 +11,7 @@ use gough::dynamics::Dynamics;
 use gough::dynamics::newton_euler::Sign;
 use gough::kinematics::inverse;
 use gough::kinematics::platform::pose_with;
-use gough::simulation::{Controller, EffortTable, Feedback, Gains, Instant, Law, Options, Stop, simulate};
+use gough::simulation::{Controller, EffortTable, Feedback, Gains, Instant, Law, SimulationOptions, Stop, simulate};
 use gough::spatial::{Pose, Wrench, vec3};
 use gough::trajectory::{
     Bound, Condition, Look, Polynomial, Sample, TimeLaw, Trajectory, by_joints, fifth_degree, pose_error,
@@ -296,12 +296,12 @@ fn feed_forward(robot: &Robot, motion: &Trajectory) -> EffortTable {
 /// Where a simulation through a plan ends, off its goal.
 fn simulated(robot: &Robot, task: &CrossingTask, law: &Law, period: Option<f64>) -> f64 {
     let n = robot.model().topology().platform.independent.len();
-    let options = Options {
+    let options = SimulationOptions {
         through_type2: true,
         saturate: false,
         period,
         every: task.duration,
-        ..Options::lasting(task.duration)
+        ..SimulationOptions::lasting(task.duration)
     };
     let mut last = None;
     let ended =

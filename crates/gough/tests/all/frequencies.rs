@@ -672,11 +672,11 @@ fn a_modal_platform_is_the_same_on_both_roads_and_rigid_when_stiff() {
 #[test]
 fn a_mode_followed_along_a_line_keeps_its_shape_through_crossings() {
     use gough::analysis::map::{Quantity, map};
-    use gough::analysis::{FrequencyOf, Region, Span};
+    use gough::analysis::{CoordinateSpan, FrequencyOf, Region};
     use gough::description::Coordinate;
     let robot = robot("navaro");
     // The symmetric pose in the middle: two branches cross there.
-    let spans = vec![Span { coordinate: Coordinate::Y, low: -0.1, high: 0.1, count: 81 }];
+    let spans = vec![CoordinateSpan { coordinate: Coordinate::Y, low: -0.1, high: 0.1, count: 81 }];
     let region = Region::new(robot.model(), spans, &planar_pose(0.0, 0.0, -PI / 3.0)).unwrap();
     let ask = |number: usize, followed: bool| {
         let of = FrequencyOf { number, actuators: Actuators::Locked, followed };

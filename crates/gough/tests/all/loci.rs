@@ -4,13 +4,14 @@ use gough::Robot;
 use gough::analysis::loci::{What, trace_loci};
 use gough::analysis::map::{Quantity, map};
 use gough::analysis::singularity::Kind;
-use gough::analysis::{Region, Span};
+use gough::analysis::{CoordinateSpan, Region};
 use gough::description::Coordinate;
 use gough::kinematics::inverse;
 use gough::spatial::{Pose, vec3};
 
 fn region(robot: &Robot, spans: &[(Coordinate, f64, f64, usize)]) -> Region {
-    let spans = spans.iter().map(|&(coordinate, low, high, count)| Span { coordinate, low, high, count }).collect();
+    let spans =
+        spans.iter().map(|&(coordinate, low, high, count)| CoordinateSpan { coordinate, low, high, count }).collect();
     Region::new(robot.model(), spans, robot.home().pose()).unwrap()
 }
 

@@ -6,12 +6,19 @@ use gough::dynamics::newton_euler::Sign;
 use gough::kinematics::Kind;
 use gough::kinematics::platform::{home_pose, pose_with};
 use gough::simulation::{
-    Controller, EffortTable, Feedback, Gains, Instant, Law, Method, Noise, Options, SetupError, Stop, Summary, simulate,
+    Controller, EffortTable, Feedback, Gains, Instant, Law, Method, Noise, SetupError, SimulationOptions, Stop,
+    Summary, simulate,
 };
 use gough::spatial::Pose;
 use gough::trajectory::{Trajectory, pose_error};
 
-fn run(robot: &Robot, from: &Pose<f64>, t_r: &[f64], law: &Law, options: &Options) -> (Summary, Vec<Instant>) {
+fn run(
+    robot: &Robot,
+    from: &Pose<f64>,
+    t_r: &[f64],
+    law: &Law,
+    options: &SimulationOptions,
+) -> (Summary, Vec<Instant>) {
     let mut list = Vec::new();
     let mut record = |i: &Instant| {
         list.push(i.clone());
@@ -51,7 +58,11 @@ fn energy_of_undamped_motion_is_kept_and_loops_stay_closed() {
     for (name, rest, twist, stiffness) in swinging() {
         let robot = robot(name);
         let rest = pose(&robot, &rest);
-        let options = Options { method: Method::Adaptive { tolerance: 2e-13 }, every: 0.05, ..Options::lasting(10.0) };
+        let options = SimulationOptions {
+            method: Method::Adaptive { tolerance: 2e-13 },
+            every: 0.05,
+            ..SimulationOptions::lasting(10.0)
+        };
         let (summary, list) = run(&robot, &rest, &twist, &springs(stiffness, rest), &options);
         assert_eq!(summary.stop, Stop::End, "{name}: {}", summary.stop);
         // Energy with the springs, q_0 being where they rest.
@@ -88,14 +99,14 @@ fn a_falling_robot_stops_at_the_range_of_its_joint_and_says_which() {
     let ranged = falling_five_bar(&[("mdh = { d = \"d11\" }", "mdh = { d = \"d11\" }\nrange = [1.2, 1.6]")]);
     let free = falling_five_bar(&[]);
     let from = pose(&free, &[(Coordinate::X, 0.03), (Coordinate::Y, 0.33)]);
-    let options = Options { every: 0.01, ..Options::lasting(2.0) };
+    let options = SimulationOptions { every: 0.01, ..SimulationOptions::lasting(2.0) };
     let (summary, list) = run(&ranged, &from, &[0.0, 0.0], &Law::Free, &options);
     assert_eq!(summary.stop.kind(), "out-of-range", "{}", summary.stop);
     assert!(summary.stop.to_string().contains("joint 11"), "{}", summary.stop);
     let last = list.last().unwrap();
     assert!((last.q[0] - 1.6).abs() < 1e-8 && (last.t - summary.t).abs() < 1e-15, "{last:?}");
     // The same motion without a range passes there at the same time.
-    let through = Options { duration: summary.t, every: summary.t, ..options };
+    let through = SimulationOptions { duration: summary.t, every: summary.t, ..options };
     let (_, other) = run(&free, &from, &[0.0, 0.0], &Law::Free, &through);
     assert!((other.last().unwrap().q[0] - last.q[0]).abs() < 1e-7);
 }
@@ -104,7 +115,7 @@ fn a_falling_robot_stops_at_the_range_of_its_joint_and_says_which() {
 fn singularities_end_a_motion_by_name_and_type_2_can_be_passed() {
     let robot = falling_five_bar(&[]);
     let from = pose(&robot, &[(Coordinate::X, 0.0), (Coordinate::Y, 0.3)]);
-    let options = Options { every: 0.01, ..Options::lasting(1.0) };
+    let options = SimulationOptions { every: 0.01, ..SimulationOptions::lasting(1.0) };
     let (summary, list) = run(&robot, &from, &[0.0, 0.0], &Law::Free, &options);
     assert_eq!(summary.stop, Stop::Singular { kind: Kind::Type2, leg: None }, "{}", summary.stop);
     // Distal links aligned: the elbows are as far apart as both are long.
@@ -114,7 +125,7 @@ fn singularities_end_a_motion_by_name_and_type_2_can_be_passed() {
     assert!(((a.0 - b.0).hypot(a.1 - b.1) - 2.0 * 0.1878).abs() < 1e-9, "{:?}", last.q);
     let height = last.pose.p.y;
     let (through, list) =
-        run(&robot, &from, &[0.0, 0.0], &Law::Free, &Options { through_type2: true, ..options.clone() });
+        run(&robot, &from, &[0.0, 0.0], &Law::Free, &SimulationOptions { through_type2: true, ..options.clone() });
     assert!(through.t > summary.t + 0.01 && list.last().unwrap().pose.p.y < height - 1e-3, "{through:?}");
     // Thrown outwards until a leg is stretched.
     let (summary, list) =
@@ -129,7 +140,7 @@ fn singularities_end_a_motion_by_name_and_type_2_can_be_passed() {
 fn stretched_passive_joints_end_a_motion_as_lpjts() {
     let robot = robot("tripteron");
     let rest = vec![0.0; 3];
-    let (summary, _) = run(&robot, robot.home().pose(), &rest, &Law::Free, &Options::lasting(1.0));
+    let (summary, _) = run(&robot, robot.home().pose(), &rest, &Law::Free, &SimulationOptions::lasting(1.0));
     assert!(matches!(&summary.stop, Stop::Singular { kind: Kind::Lpjts, leg: Some(_) }), "{}", summary.stop);
 }
 
@@ -147,7 +158,8 @@ fn computed_torque_with_the_exact_model_follows_to_1e_8() {
         let from = if name == "five-bar" { pose(&robot, &[(X, 0.0), (Y, 0.3)]) } else { from };
         let trajectory = Trajectory::between(from, pose(&robot, &to), 0.8).unwrap();
         let law = controller(Feedback::ComputedTorque, Gains::all(400.0, 40.0), trajectory.clone());
-        let options = Options { method: Method::Adaptive { tolerance: 1e-11 }, ..Options::lasting(1.0) };
+        let options =
+            SimulationOptions { method: Method::Adaptive { tolerance: 1e-11 }, ..SimulationOptions::lasting(1.0) };
         let rest = vec![0.0; robot.model().topology().platform.independent.len()];
         let (summary, list) = run(&robot, &from, &rest, &law, &options);
         assert_eq!(summary.stop, Stop::End, "{name}: {}", summary.stop);
@@ -163,7 +175,7 @@ fn computed_torque_with_the_exact_model_follows_to_1e_8() {
         let believed = robot.model().with_scaled_inertias(|| factors.next().unwrap());
         let Law::Controller(c) = law else { unreachable!() };
         let law = Law::Controller(Box::new(Controller { believed: Some(believed), ..*c }));
-        let (_, list) = run(&robot, &from, &rest, &law, &Options::lasting(1.0));
+        let (_, list) = run(&robot, &from, &rest, &law, &SimulationOptions::lasting(1.0));
         let perturbed = list.iter().map(off).fold(0.0, f64::max);
         assert!(perturbed > 1e-6 && perturbed < 2e-2, "{name}: {perturbed:e}");
     }
@@ -178,7 +190,8 @@ fn computed_torque_follows_where_angles_of_the_platform_follow_from_the_closures
         let to = pose(&robot, &[(Coordinate::Z, z), (Coordinate::Rx, 0.2), (Coordinate::Ry, 0.25)]);
         let trajectory = Trajectory::between(home, to, 0.8).unwrap();
         let law = controller(Feedback::ComputedTorque, Gains::all(400.0, 40.0), trajectory);
-        let options = Options { method: Method::Adaptive { tolerance: 1e-11 }, ..Options::lasting(1.0) };
+        let options =
+            SimulationOptions { method: Method::Adaptive { tolerance: 1e-11 }, ..SimulationOptions::lasting(1.0) };
         let found = robot.simulate(&home, &options).law(law).answer().unwrap();
         assert_eq!(found.summary.stop, Stop::End, "{name}: {}", found.summary.stop);
         let off = found.tracking.unwrap();
@@ -195,14 +208,14 @@ fn pd_controllers_come_to_rest_at_their_goal() {
         [(Feedback::JointPd { gravity: true }, Gains::all(20.0, 2.0)), (Feedback::PlatformPd, Gains::all(400.0, 40.0))]
     {
         let law = controller(feedback, gains.clone(), Trajectory::hold(goal));
-        let (summary, list) = run(&robot, &from, &[0.0, 0.0], &law, &Options::lasting(4.0));
+        let (summary, list) = run(&robot, &from, &[0.0, 0.0], &law, &SimulationOptions::lasting(4.0));
         let off = (list.last().unwrap().pose.p - goal.p).norm();
         assert!(summary.stop == Stop::End && off < 1e-6, "{feedback:?}: {} {off:e}", summary.stop);
         assert!(summary.energy_error < 1e-6 * summary.energy_scale, "{summary:?}");
     }
     // Without gravity in the model the joints sag.
     let law = controller(Feedback::JointPd { gravity: false }, Gains::all(20.0, 2.0), Trajectory::hold(goal));
-    let (_, list) = run(&robot, &from, &[0.0, 0.0], &law, &Options::lasting(4.0));
+    let (_, list) = run(&robot, &from, &[0.0, 0.0], &law, &SimulationOptions::lasting(4.0));
     assert!((list.last().unwrap().pose.p - goal.p).norm() > 1e-3);
 }
 
@@ -213,7 +226,7 @@ fn fixed_and_adaptive_steps_agree_and_errors_fall_with_the_order() {
     let twist = [0.1, -0.1, 0.15, 0.2, 0.1, -0.2];
     let law = springs(400_000.0, rest);
     let end = |method: Method| {
-        let options = Options { method, every: 0.25, ..Options::lasting(0.25) };
+        let options = SimulationOptions { method, every: 0.25, ..SimulationOptions::lasting(0.25) };
         run(&robot, &rest, &twist, &law, &options).1.last().unwrap().pose
     };
     let exact = end(Method::Adaptive { tolerance: 1e-13 });
@@ -240,7 +253,7 @@ fn the_same_seed_gives_the_same_noise() {
         let law = controller(feedback, gains, Trajectory::hold(goal));
         let last = |seed: u64, position: f64, method: Method| {
             let noise = Some(Noise { position, rate: 0.0, seed });
-            let options = Options { noise, period: Some(1e-3), method, ..Options::lasting(0.2) };
+            let options = SimulationOptions { noise, period: Some(1e-3), method, ..SimulationOptions::lasting(0.2) };
             run(&robot, &goal, &[0.0, 0.0], &law, &options).1.last().unwrap().clone()
         };
         let adaptive = Method::Adaptive { tolerance: 1e-9 };
@@ -259,7 +272,7 @@ fn the_same_seed_gives_the_same_noise() {
 fn friction_takes_the_energy_and_limits_of_the_drives_bind() {
     let robot = robot("five-bar");
     let from = pose(&robot, &[(Coordinate::X, 0.0), (Coordinate::Y, 0.28)]);
-    let options = Options { friction: Some(Sign::Smooth(1e-2)), ..Options::lasting(0.5) };
+    let options = SimulationOptions { friction: Some(Sign::Smooth(1e-2)), ..SimulationOptions::lasting(0.5) };
     let (summary, list) = run(&robot, &from, &[0.3, 0.1], &Law::Free, &options);
     let (first, last) = (&list[0], list.last().unwrap());
     assert!(summary.stop == Stop::End && last.energies[0] + last.energies[1] < 1e-6 * first.energies[0]);
@@ -267,13 +280,13 @@ fn friction_takes_the_energy_and_limits_of_the_drives_bind() {
 
     let limited = falling_five_bar(&[("zz11R - zz1 - d12^2*m2\"", "zz11R - zz1 - d12^2*m2\", effort = 0.4")]);
     let law = Law::Efforts(EffortTable::new(vec![0.0, 0.1], &[vec![0.0, 0.0], vec![1.0, 0.0]]).unwrap());
-    let options = Options { duration: 0.1, every: 1e-3, ..Options::lasting(0.1) };
+    let options = SimulationOptions { duration: 0.1, every: 1e-3, ..SimulationOptions::lasting(0.1) };
     let (summary, list) = run(&limited, &from, &[0.0, 0.0], &law, &options);
     for i in &list {
         assert!((i.efforts[0] - (10.0 * i.t).min(0.4)).abs() < 1e-9 && i.efforts[1] == 0.0, "{i:?}");
     }
     assert!((summary.saturated[0] - 0.06).abs() < 5e-3 && summary.saturated[1] == 0.0, "{summary:?}");
-    let (_, free) = run(&limited, &from, &[0.0, 0.0], &law, &Options { saturate: false, ..options });
+    let (_, free) = run(&limited, &from, &[0.0, 0.0], &law, &SimulationOptions { saturate: false, ..options });
     assert!(free.last().unwrap().efforts[0] > 0.9);
 }
 
@@ -283,7 +296,11 @@ fn coordinates_that_follow_keep_the_loops_closed() {
     let rest = *robot.home().pose();
     let n = robot.model().topology().platform.independent.len();
     let law = springs(2000.0, rest);
-    let options = Options { method: Method::Adaptive { tolerance: 1e-8 }, every: 0.02, ..Options::lasting(0.1) };
+    let options = SimulationOptions {
+        method: Method::Adaptive { tolerance: 1e-8 },
+        every: 0.02,
+        ..SimulationOptions::lasting(0.1)
+    };
     let found = simulate(robot.model(), robot.mode(), (&rest, &vec![0.1; n]), &law, &options, &mut |_: &Instant| true);
     match found {
         Ok(summary) => {
@@ -299,20 +316,20 @@ fn coordinates_that_follow_keep_the_loops_closed() {
 fn wrong_questions_are_refused() {
     let robot = robot("five-bar");
     let from = *robot.home().pose();
-    let ask = |options: Options, law: &Law, t_r: &[f64]| {
+    let ask = |options: SimulationOptions, law: &Law, t_r: &[f64]| {
         simulate(robot.model(), robot.mode(), (&from, t_r), law, &options, &mut |_: &Instant| true).unwrap_err()
     };
-    let good = Options::lasting(1.0);
+    let good = SimulationOptions::lasting(1.0);
     let rest = [0.0, 0.0];
     for (options, what) in [
-        (Options { duration: -1.0, ..good.clone() }, "the time is -1"),
-        (Options { duration: f64::NAN, ..good.clone() }, "positive"),
-        (Options { every: 1e-12, ..good.clone() }, "records"),
-        (Options { method: Method::Fixed { step: 1e-30 }, ..good.clone() }, "steps"),
-        (Options { method: Method::Fixed { step: 0.0 }, ..good.clone() }, "the step is 0"),
-        (Options { method: Method::Adaptive { tolerance: 1e-30 }, ..good.clone() }, "tolerance"),
-        (Options { noise: Some(Noise { position: 1.0, rate: 0.0, seed: 1 }), ..good.clone() }, "noise needs"),
-        (Options { friction: Some(Sign::Smooth(0.0)), ..good.clone() }, "width"),
+        (SimulationOptions { duration: -1.0, ..good.clone() }, "the time is -1"),
+        (SimulationOptions { duration: f64::NAN, ..good.clone() }, "positive"),
+        (SimulationOptions { every: 1e-12, ..good.clone() }, "records"),
+        (SimulationOptions { method: Method::Fixed { step: 1e-30 }, ..good.clone() }, "steps"),
+        (SimulationOptions { method: Method::Fixed { step: 0.0 }, ..good.clone() }, "the step is 0"),
+        (SimulationOptions { method: Method::Adaptive { tolerance: 1e-30 }, ..good.clone() }, "tolerance"),
+        (SimulationOptions { noise: Some(Noise { position: 1.0, rate: 0.0, seed: 1 }), ..good.clone() }, "noise needs"),
+        (SimulationOptions { friction: Some(Sign::Smooth(0.0)), ..good.clone() }, "width"),
     ] {
         let said = ask(options, &Law::Free, &rest).to_string();
         assert!(said.contains(what), "{said}");
@@ -329,6 +346,8 @@ fn wrong_questions_are_refused() {
     let n = open.model().topology().platform.independent.len();
     let start = (open.home().pose(), &vec![0.0; n][..]);
     let refused =
-        simulate(open.model(), open.mode(), start, &Law::Free, &Options::lasting(1.0), &mut |_: &Instant| true);
+        simulate(open.model(), open.mode(), start, &Law::Free, &SimulationOptions::lasting(1.0), &mut |_: &Instant| {
+            true
+        });
     assert!(matches!(refused, Err(SetupError::OpenJoints(_))), "{refused:?}");
 }

@@ -2,7 +2,7 @@
 use crate::common::{all_robots, random, random_pose, robot};
 use gough::Robot;
 use gough::analysis::nearest;
-use gough::analysis::singularity::{Along, Kind, Report, Singularity, singularities};
+use gough::analysis::singularity::{Kind, Report, SingularDirection, Singularity, singularities};
 use gough::description::ReadOptions;
 use gough::kinematics::platform::pose_with;
 use gough::kinematics::{inverse, inverse_at_limit};
@@ -26,7 +26,7 @@ fn a_stretched_five_bar_is_type_1() {
     let report = report(&robot, &pose);
     let found = only(&report, Kind::Type1);
     assert_eq!(found.leg.as_deref(), Some("1"));
-    let Along::Wrench(w) = &found.along else { panic!() };
+    let SingularDirection::Wrench(w) = &found.along else { panic!() };
     // The platform cannot move along the leg.
     assert!((w.f.dot(&vec3(0.6, 0.8, 0.0)).abs() - 1.0).abs() < 1e-6, "{w:?}");
     assert_eq!(found.distance, 0.0);
@@ -43,7 +43,7 @@ fn aligned_distal_links_of_a_five_bar_are_type_2() {
     let report = report(&robot, &Pose::translation(vec3(0.0, height, 0.0)));
     let found = report.nearest(Kind::Type2).unwrap();
     assert!(found.singular, "{report:?}");
-    let Along::Twist(t) = &found.along else { panic!() };
+    let SingularDirection::Twist(t) = &found.along else { panic!() };
     assert!(t.v.x.abs() < 1e-6 && (t.v.y.abs() - 1.0).abs() < 1e-6, "{t:?}");
 }
 
@@ -102,7 +102,7 @@ fn the_free_twist_of_a_quarter_turn_is_a_screw_about_z() {
     let robot = Robot::from_toml("hexapod", &text, &ReadOptions::default(), None).unwrap_or_else(|e| panic!("{e}"));
     let report = report(&robot, robot.home().pose());
     let found = only(&report, Kind::Type2);
-    let Along::Twist(t) = &found.along else { panic!() };
+    let SingularDirection::Twist(t) = &found.along else { panic!() };
     assert!(t.w.z.abs() > 0.1 && t.w.x.hypot(t.w.y) < 1e-6 && t.v.x.hypot(t.v.y) < 1e-6, "{t:?}");
 }
 
@@ -127,7 +127,7 @@ fn a_stretched_tripteron_leg_is_lpjts() {
     let report = report(&robot, &pose);
     let found = only(&report, Kind::Lpjts);
     assert!(found.leg.is_some());
-    let Along::Joints(joints) = &found.along else { panic!() };
+    let SingularDirection::Joints(joints) = &found.along else { panic!() };
     assert!(joints.len() >= 2 && joints.iter().all(|(name, rate)| !name.is_empty() && rate.is_finite()));
     assert!(joints.iter().any(|(_, rate)| rate.abs() > 0.3), "{joints:?}");
     assert!(report.undefined.contains(&Kind::Type2) || report.list.iter().any(|s| s.kind == Kind::Type2));

@@ -6,7 +6,7 @@ use crate::commands::map::draw;
 use crate::commands::singularities;
 use crate::plot;
 use gough::Error;
-use gough::analysis::{Region, Span};
+use gough::analysis::{CoordinateSpan, Region};
 use gough::question::MapAnswer;
 use gough::view::plane_extent;
 use std::path::Path;
@@ -38,7 +38,7 @@ pub fn plane(about: &About<'_>, nodes: usize) -> Result<Plane, Error> {
     });
     let names = pair.map(|k| robot.coordinates()[k]);
     let part = |k: usize| format!("{}={}:{}:{nodes}", names[k], ends[k][0], ends[k][1]);
-    let span = |k: usize| Span { coordinate: own[pair[k]], low: ends[k][0], high: ends[k][1], count: nodes };
+    let span = |k: usize| CoordinateSpan { coordinate: own[pair[k]], low: ends[k][0], high: ends[k][1], count: nodes };
     let region = Region::new(model, vec![span(0), span(1)], robot.home().pose())?;
     Ok(Plane { region, words: format!("--region={},{}", part(0), part(1)) })
 }

@@ -2,14 +2,14 @@
 //! bodies, inverse and direct elastodynamics.
 //!
 //! A [`FlexibleModel`] has the coordinates of the cut robot: joints, the twist of a free platform, deflections of transmissions,
-//! displacements of beams, modes. [`FlexibleRobot`] closes the loops, finds which coordinates depend on the others and answers: efforts and
-//! elastic accelerations from motion, motion from efforts.
+//! displacements of beams, modes. [`FlexibleRobot`] closes the loops, finds which coordinates depend on the others and answers:
+//! efforts and elastic accelerations from motion, motion from efforts.
 //!
 //! ```
-//! use gough::elastodynamics::motion::{Flexible, FlexibleState};
+//! use gough::elastodynamics::motion::{FlexibleRobot, FlexibleState};
 //!
 //! let robot = gough::robots::load("dual-emps").expect("shipped").expect("correct");
-//! let mut flexible = Flexible::new(robot.model(), robot.home())?;
+//! let mut flexible = FlexibleRobot::new(robot.model(), robot.home())?;
 //! let state = FlexibleState::rest(&flexible, robot.home());
 //! let answer = flexible.direct(&state, &[10.0, 0.0], None)?;
 //! assert_eq!(answer.elastic_qdd.len(), 9);

@@ -18,8 +18,8 @@ use descent::{Descending, descended};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 use rayon::prelude::*;
-use series::{Shape, jet};
-use sight::{Seen, Viewer, Widths};
+use series::{SeriesShape, jet};
+use sight::{ObservedInstant, Viewer, Widths};
 use std::fmt;
 
 /// What an exciting motion must keep to.
@@ -195,7 +195,7 @@ pub fn excite(robot: &Robot, mode: &WorkingMode, limits: &Limits, how: &Search) 
         return Err(ExcitationError::Uneven);
     }
     let base = base_parameters(robot, true, 1).map_err(ExcitationError::Parameters)?;
-    let shape = Shape { region: limits.region.clone(), harmonics: how.harmonics, period: how.period };
+    let shape = SeriesShape { region: limits.region.clone(), harmonics: how.harmonics, period: how.period };
     let instants = (3 * base.base_count / n.max(1)).max(16 * how.harmonics);
     let viewer = Viewer::new(robot, mode, limits, base.columns(robot), how.period / instants as f64);
     let seeker = Seeker::new(viewer, shape, instants);
@@ -227,14 +227,14 @@ pub fn excite(robot: &Robot, mode: &WorkingMode, limits: &Limits, how: &Search) 
 /// A motion while it is sought.
 struct Seeker<'a> {
     viewer: Viewer<'a>,
-    shape: Shape,
+    shape: SeriesShape,
     /// The basis of the series at the instants that count, and at more of them, between which no limit is left.
     bases: Vec<Vec<[f64; 3]>>,
     fine: Vec<Vec<[f64; 3]>>,
 }
 
 impl<'a> Seeker<'a> {
-    fn new(viewer: Viewer<'a>, shape: Shape, instants: usize) -> Self {
+    fn new(viewer: Viewer<'a>, shape: SeriesShape, instants: usize) -> Self {
         let at = |count: usize| -> Vec<Vec<[f64; 3]>> {
             (0..count).map(|i| shape.basis(shape.period * (i as f64 + 0.5) / count as f64)).collect()
         };
@@ -300,13 +300,13 @@ impl<'a> Seeker<'a> {
     }
 
     /// All instants of a motion; none where one has no posture.
-    fn seen(&self, x: &[f64], widths: &Widths) -> Option<Vec<Seen>> {
+    fn seen(&self, x: &[f64], widths: &Widths) -> Option<Vec<ObservedInstant>> {
         let at =
             |memory: &mut _, basis: &Vec<[f64; 3]>| self.viewer.at(memory, &self.shape.jets(x, basis), widths).ok();
         self.bases.par_iter().map_init(|| self.viewer.memory(), at).collect()
     }
 
-    fn gram(&self, seen: &[Seen]) -> Option<Gram> {
+    fn gram(&self, seen: &[ObservedInstant]) -> Option<Gram> {
         let n = self.viewer.set.parameters.len();
         Gram::new(&seen.iter().map(|s| s.rows.as_slice()).collect::<Vec<_>>(), n)
     }
@@ -372,7 +372,7 @@ struct Smooth<'a> {
 
 impl Smooth<'_> {
     /// Limits that an instant leaves, and legs that come to the end of their reach.
-    fn penalty(seen: &Seen) -> f64 {
+    fn penalty(seen: &ObservedInstant) -> f64 {
         let beyond = |x: f64| x.max(0.0).powi(2);
         beyond(0.1 * (seen.steep / STEEP - 1.0)) + seen.used.iter().map(|u| beyond(u - 1.0 + SPARE)).sum::<f64>()
     }
@@ -383,7 +383,7 @@ impl Smooth<'_> {
         memory: &mut crate::dynamics::regressor::Memory,
         x: &[f64],
         i: usize,
-        seen: &Seen,
+        seen: &ObservedInstant,
         Q: &[f64],
     ) -> Vec<[f64; 3]> {
         let Seeker { viewer, shape, bases, .. } = self.seeker;
@@ -416,7 +416,7 @@ impl Smooth<'_> {
 }
 
 impl Descending for Smooth<'_> {
-    type At = (Vec<Seen>, Gram);
+    type At = (Vec<ObservedInstant>, Gram);
 
     fn value(&self, x: &[f64]) -> Option<(f64, Self::At)> {
         let seen = self.seeker.seen(x, &self.widths)?;
@@ -429,7 +429,7 @@ impl Descending for Smooth<'_> {
     fn gradient(&self, x: &[f64], (seen, gram): &Self::At) -> Vec<f64> {
         let Q = gram.derivative(self.round.power);
         let Seeker { viewer, shape, bases, .. } = self.seeker;
-        let one = |memory: &mut _, (i, s): (usize, &Seen)| self.by_jets(memory, x, i, s, &Q);
+        let one = |memory: &mut _, (i, s): (usize, &ObservedInstant)| self.by_jets(memory, x, i, s, &Q);
         let all: Vec<Vec<[f64; 3]>> = seen.par_iter().enumerate().map_init(|| viewer.memory(), one).collect();
         let n = shape.per_coordinate();
         let entry = |k: usize| {

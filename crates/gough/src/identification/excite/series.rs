@@ -4,7 +4,7 @@ use std::f64::consts::TAU;
 
 /// What all motions of a search have in common.
 #[derive(Clone, Debug)]
-pub(super) struct Shape {
+pub(super) struct SeriesShape {
     /// Lowest and highest value of each coordinate.
     pub region: Vec<[f64; 2]>,
     /// Harmonics of the series.
@@ -13,7 +13,7 @@ pub(super) struct Shape {
     pub period: f64,
 }
 
-impl Shape {
+impl SeriesShape {
     /// Coefficients per coordinate: a constant, the cosines, and the sines from the second harmonic on.
     pub fn per_coordinate(&self) -> usize {
         2 * self.harmonics
@@ -102,7 +102,7 @@ mod tests {
 
     #[test]
     fn the_written_series_is_the_motion_and_begins_at_rest() {
-        let shape = Shape { region: vec![[-1.0, 3.0], [0.2, 0.4]], harmonics: 3, period: 2.0 };
+        let shape = SeriesShape { region: vec![[-1.0, 3.0], [0.2, 0.4]], harmonics: 3, period: 2.0 };
         let x: Vec<f64> = (0..shape.size()).map(|i| (3.0 * i as f64).sin()).collect();
         for t in [0.0, 0.3, 1.1] {
             for (c, found) in shape.jets(&x, &shape.basis(t)).into_iter().enumerate() {

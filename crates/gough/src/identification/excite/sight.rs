@@ -36,7 +36,7 @@ pub(super) type Widths = [f64];
 
 /// An instant: a row of the observation matrix per drive, and how much of each limit it uses, one being all of it.
 #[derive(Clone, Debug)]
-pub(super) struct Seen {
+pub(super) struct ObservedInstant {
     pub rows: Vec<f64>,
     pub used: Vec<f64>,
     /// How near a leg is to the end of its reach: the fastest that a drive goes per motion of the platform, in what it does at
@@ -45,7 +45,7 @@ pub(super) struct Seen {
 }
 
 /// What does not change with the motion at a posture.
-pub(super) struct Place {
+pub(super) struct AtPosture {
     distance: f64,
     steep: f64,
     /// Efforts of the drives that answer a unit of each freedom.
@@ -68,12 +68,17 @@ impl<'a> Viewer<'a> {
     }
 
     /// The instant in which the platform's independent coordinates have these values and derivatives.
-    pub fn at(&self, memory: &mut Memory, jets: &[[f64; 3]], widths: &Widths) -> Result<Seen, SolveError> {
+    pub fn at(&self, memory: &mut Memory, jets: &[[f64; 3]], widths: &Widths) -> Result<ObservedInstant, SolveError> {
         Ok(self.placed(memory, jets, widths)?.0)
     }
 
     /// The instant, and what does not change with the motion at its posture.
-    pub fn placed(&self, memory: &mut Memory, jets: &[[f64; 3]], widths: &Widths) -> Result<(Seen, Place), SolveError> {
+    pub fn placed(
+        &self,
+        memory: &mut Memory,
+        jets: &[[f64; 3]],
+        widths: &Widths,
+    ) -> Result<(ObservedInstant, AtPosture), SolveError> {
         let model = self.robot.model();
         let independent = &model.topology().platform.independent;
         let given: Vec<(Coordinate, f64)> = independent.iter().zip(jets).map(|(c, jet)| (*c, jet[0])).collect();
@@ -82,7 +87,7 @@ impl<'a> Viewer<'a> {
         let [t_r, td_r] = self.motion(jets);
         memory.move_to(model, &t_r, &td_r)?;
         let at = self.columns(memory, widths)?;
-        let place = Place { distance: distance(&at), steep: self.steep(&at), given: at.efforts_per_freedom()? };
+        let place = AtPosture { distance: distance(&at), steep: self.steep(&at), given: at.efforts_per_freedom()? };
         Ok((self.seen(memory, &at, &place, jets), place))
     }
 
@@ -90,10 +95,10 @@ impl<'a> Viewer<'a> {
     pub fn moved(
         &self,
         memory: &mut Memory,
-        place: &Place,
+        place: &AtPosture,
         jets: &[[f64; 3]],
         widths: &Widths,
-    ) -> Result<Seen, SolveError> {
+    ) -> Result<ObservedInstant, SolveError> {
         let [t_r, td_r] = self.motion(jets);
         memory.move_on(self.robot.model(), &t_r, &td_r)?;
         let at = self.columns(memory, widths)?;
@@ -139,10 +144,10 @@ impl<'a> Viewer<'a> {
         [1, 2].map(|k| independent.iter().map(|c| part(c, k)).collect())
     }
 
-    fn seen(&self, memory: &Memory, at: &Regressor, place: &Place, jets: &[[f64; 3]]) -> Seen {
+    fn seen(&self, memory: &Memory, at: &Regressor, place: &AtPosture, jets: &[[f64; 3]]) -> ObservedInstant {
         let efforts = at.efforts_by(&place.given);
         let used = self.used(memory, place.distance, &efforts.apply(&self.values), jets);
-        Seen { rows: efforts.data, used, steep: place.steep }
+        ObservedInstant { rows: efforts.data, used, steep: place.steep }
     }
 
     fn steep(&self, at: &Regressor) -> f64 {
