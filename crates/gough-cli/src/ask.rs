@@ -15,7 +15,7 @@ use std::path::Path;
 
 /// The robot a command is about.
 #[derive(Args)]
-pub struct Subject {
+pub struct RobotChoice {
     /// A shipped robot (`gough robots`) or a robot file
     pub robot: String,
     /// Set a parameter of the file: --set l1=0.42 or --set l1="420 mm"
@@ -29,7 +29,7 @@ pub struct Subject {
     pub allow_outside: bool,
 }
 
-impl Subject {
+impl RobotChoice {
     /// Read and compile it, unless it is there already; the answer must not go into its file.
     pub fn load(&self, output: &Output) -> Result<Robot, Failure> {
         if let Some(robot) = crate::streams::robot() {

@@ -5,10 +5,10 @@ use crate::encode;
 use crate::failure::Failure;
 use crate::interrupt;
 use crate::output::Output;
-use crate::source::{Raw, Source, States};
-use crate::states::State;
+use crate::source::{Raw, RawStates, States};
+use crate::states::AskedState;
 use crate::streams::{self, tell_line};
-use crate::table::{Column, Form, Table, Told};
+use crate::table::{AnswerTable, Column, TableForm, Told};
 use gough::batch::each;
 use serde_json::Value;
 
@@ -18,14 +18,14 @@ const CHUNK: usize = 2048;
 const BLOCK: usize = 1 << 15;
 
 /// What is written for one state.
-pub struct Answer {
+pub struct StateAnswer {
     pub text: String,
     pub refused: bool,
     pub misuse: bool,
 }
 
 /// What stands around the answers.
-pub struct Frame<'a> {
+pub struct Envelope<'a> {
     /// As JSON the document is this with the answers, one per line, as `states`, and how many there are.
     pub head: Value,
     /// First lines of the text.
@@ -40,22 +40,22 @@ pub struct Frame<'a> {
 /// document and the exit status say that it is not all.
 pub fn run<T: Sync>(
     mut states: Box<dyn Iterator<Item = Result<T, String>> + Send + '_>,
-    form: Form,
-    frame: &Frame<'_>,
+    form: TableForm,
+    frame: &Envelope<'_>,
     output: &Output,
-    answer: &(dyn Fn(usize, &Result<T, String>) -> Answer + Sync),
+    answer: &(dyn Fn(usize, &Result<T, String>) -> StateAnswer + Sync),
 ) -> Result<(), Failure> {
     interrupt::look();
     let bar = bar();
     let mut out = output.pieces()?;
-    let (json, lines) = (output.json, form == Form::Lines);
+    let (json, lines) = (output.json, form == TableForm::Lines);
     if json {
         let text = encode::json(&frame.head.to_string());
         out.write(&format!("{},\n\"states\": [\n", text.strip_suffix('}').unwrap_or(&text)))?;
     } else if !lines {
         out.write(&encode::terminal(&frame.heading))?;
     }
-    let mut count = Count::default();
+    let mut count = Tally::default();
     loop {
         let chunk: Vec<Result<T, String>> = states.by_ref().take(CHUNK).collect();
         if chunk.is_empty() || out.is_gone() {
@@ -88,7 +88,7 @@ pub fn run<T: Sync>(
         }
     }
     bar.finish_and_clear();
-    let Count { done, refused, .. } = count;
+    let Tally { done, refused, .. } = count;
     if json {
         out.write(&tail(done, refused, Some(done)))?;
     } else if !lines {
@@ -99,19 +99,19 @@ pub fn run<T: Sync>(
 }
 
 /// What answers many states at once.
-pub type Answers<'a> = dyn Fn(&[Result<State, String>]) -> Vec<Told> + Sync + 'a;
+pub type Answerer<'a> = dyn Fn(&[Result<AskedState, String>]) -> Vec<Told> + Sync + 'a;
 
 /// Answer all states by rows of a table; `rows` answers many at once.
 pub fn table(
-    (mut source, states): (Source, States<'_>),
-    (form, columns): (Form, &[Column]),
+    (mut source, states): (RawStates, States<'_>),
+    (form, columns): (TableForm, &[Column]),
     (output, total): (&Output, &dyn Fn() -> Option<usize>),
-    rows: &Answers<'_>,
+    rows: &Answerer<'_>,
 ) -> Result<(), Failure> {
     interrupt::look();
     let bar = bar();
-    let mut table = Table::begin(form, columns, output)?;
-    let mut count = Count::default();
+    let mut table = AnswerTable::begin(form, columns, output)?;
+    let mut count = Tally::default();
     let mut block: Vec<Raw> = source.by_ref().take(BLOCK).collect();
     while !block.is_empty() && !table.is_gone() {
         let answer = || {
@@ -142,13 +142,16 @@ pub fn table(
 }
 
 /// Rows of states that are answered one by one.
-pub fn rows(states: &[Result<State, String>], one: &(dyn Fn(&Result<State, String>) -> Told + Sync)) -> Vec<Told> {
+pub fn rows(
+    states: &[Result<AskedState, String>],
+    one: &(dyn Fn(&Result<AskedState, String>) -> Told + Sync),
+) -> Vec<Told> {
     each(states, |_, state| one(state), |_| !interrupt::asked())
 }
 
 /// How many states were answered.
 #[derive(Default)]
-struct Count {
+struct Tally {
     done: usize,
     refused: usize,
     misuse: bool,
@@ -156,7 +159,7 @@ struct Count {
     first: Option<String>,
 }
 
-impl Count {
+impl Tally {
     fn add(&mut self, refused: bool, misuse: bool) {
         self.done += 1;
         self.refused += usize::from(refused);

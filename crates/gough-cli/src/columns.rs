@@ -4,13 +4,13 @@ use crate::ask::{Assigned, PosePart};
 use gough::model::Model;
 
 /// Powers of metre, kilogram and second, and a word.
-pub type Kind = ([i32; 3], &'static str);
+pub type Measure = ([i32; 3], &'static str);
 
 const LINEAR: [&str; 3] = ["a length", "a velocity", "an acceleration"];
 const ANGULAR: [&str; 3] = ["an angle", "an angular velocity", "an angular acceleration"];
 
 /// A position, rate or acceleration: `order` is 0, 1 or 2.
-fn moved(slides: bool, order: usize) -> Kind {
+fn moved(slides: bool, order: usize) -> Measure {
     let words = if slides { LINEAR } else { ANGULAR };
     ([i32::from(slides), 0, -i32::try_from(order).unwrap_or(0)], words[order])
 }
@@ -29,7 +29,7 @@ fn stem<T>(name: &str, known: impl Fn(&str) -> Option<T>) -> Option<(T, usize)> 
 }
 
 /// What a column holds; nothing where the name is not known or has no dimension.
-pub fn kind(model: &Model<f64>, name: &str) -> Option<Kind> {
+pub fn kind(model: &Model<f64>, name: &str) -> Option<Measure> {
     let t = model.topology();
     if name == "t" {
         return Some(([0, 0, 1], "a time"));

@@ -34,13 +34,13 @@ pub fn in_colour(stream: &impl IsTerminal) -> bool {
 /// Faults, one below the other, with the lines they point at.
 pub fn render(name: &str, text: &str, faults: &[Diagnostic], colour: bool) -> String {
     let page =
-        Page { name, text, lines: text.split('\n').map(|l| l.strip_suffix('\r').unwrap_or(l)).collect(), colour };
+        SourceText { name, text, lines: text.split('\n').map(|l| l.strip_suffix('\r').unwrap_or(l)).collect(), colour };
     let mut out = String::new();
     faults.iter().for_each(|fault| page.fault(fault, &mut out));
     out
 }
 
-struct Page<'a> {
+struct SourceText<'a> {
     name: &'a str,
     text: &'a str,
     lines: Vec<&'a str>,
@@ -63,7 +63,7 @@ impl Mark<'_> {
     }
 }
 
-impl Page<'_> {
+impl SourceText<'_> {
     fn paint(&self, style: &str, text: &str) -> String {
         if self.colour && !text.is_empty() { format!("\x1b[{style}m{text}\x1b[0m") } else { text.to_owned() }
     }

@@ -16,18 +16,18 @@ pub struct Header {
     pub width: usize,
     /// Names of the fields of a structured array.
     pub names: Option<Vec<String>>,
-    kind: Kind,
+    kind: NumberType,
 }
 
 /// How a number is kept.
 #[derive(Clone, Copy, Debug, PartialEq)]
-struct Kind {
+struct NumberType {
     letter: u8,
     bytes: usize,
     big_endian: bool,
 }
 
-impl Kind {
+impl NumberType {
     fn of(descr: &str) -> Result<Self, String> {
         let known = ["f8", "f4", "i8", "i4", "i2", "i1", "u8", "u4", "u2", "u1", "b1"];
         let kind = descr.trim_start_matches(['<', '>', '=', '|']);
@@ -119,8 +119,8 @@ impl Header {
         } else {
             (None, words.iter().take(1).collect())
         };
-        let kind = Kind::of(kinds.first().map_or("", |k| k.as_str()))?;
-        if kinds.iter().any(|k| Kind::of(k) != Ok(kind)) {
+        let kind = NumberType::of(kinds.first().map_or("", |k| k.as_str()))?;
+        if kinds.iter().any(|k| NumberType::of(k) != Ok(kind)) {
             return Err("the fields of the array differ in kind; save all of them as float".to_owned());
         }
         let (rows, width) = match (sizes.as_slice(), &names) {

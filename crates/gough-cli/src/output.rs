@@ -95,12 +95,12 @@ fn place(path: &Path) -> PathBuf {
 }
 
 /// A file under its temporary name beside the one it becomes; it goes away unless it is settled.
-struct Part {
+struct TemporaryFile {
     part: PathBuf,
     to: PathBuf,
 }
 
-impl Part {
+impl TemporaryFile {
     fn new(to: PathBuf) -> Self {
         let mut name = to.file_name().map(std::ffi::OsStr::to_os_string).unwrap_or_default();
         name.push(format!(".{}.part", std::process::id()));
@@ -118,7 +118,7 @@ impl Part {
     }
 }
 
-impl Drop for Part {
+impl Drop for TemporaryFile {
     fn drop(&mut self) {
         let _ = std::fs::remove_file(&self.part);
         interrupt::ended(&self.part);
@@ -128,7 +128,7 @@ impl Drop for Part {
 /// Files that belong together: all of them are written, or none. Devices and pipes are written as they are, first.
 #[derive(Default)]
 pub struct Files {
-    parts: Vec<Part>,
+    parts: Vec<TemporaryFile>,
     devices: Vec<(PathBuf, Vec<u8>)>,
     /// Folders that were made for them, outer ones first.
     folders: Vec<PathBuf>,
@@ -143,7 +143,7 @@ impl Files {
             return Ok(());
         }
         let shown = path.display().to_string();
-        let part = Part::new(path);
+        let part = TemporaryFile::new(path);
         std::fs::write(&part.part, bytes).map_err(|e| cannot_write(&shown, &e))?;
         self.parts.push(part);
         Ok(())
@@ -197,7 +197,7 @@ fn quietly(done: std::io::Result<()>, path: &str) -> Result<(), Failure> {
 /// An answer that is written piece by piece: to standard output, or to a file that is there whole or not at all.
 pub struct Pieces {
     to: Box<dyn std::io::Write>,
-    part: Option<Part>,
+    part: Option<TemporaryFile>,
     shown: String,
     gone: bool,
 }
@@ -212,7 +212,7 @@ impl Output {
         let path = linked(path);
         let shown = path.display().to_string();
         let (file, part) = if is_plain(&path) {
-            let part = Part::new(path);
+            let part = TemporaryFile::new(path);
             (std::fs::File::create(&part.part), Some(part))
         } else {
             (std::fs::OpenOptions::new().write(true).open(&path), None)
@@ -225,7 +225,7 @@ impl Output {
 /// Bytes that wait in a file beside the answer until they can be written; they go away with it.
 pub struct Spool {
     to: std::io::BufWriter<std::fs::File>,
-    part: Part,
+    part: TemporaryFile,
 }
 
 impl Output {
@@ -233,7 +233,7 @@ impl Output {
     pub fn spool(&self, k: usize) -> Result<Spool, Failure> {
         let mut name = self.output.as_deref().map_or(std::ffi::OsString::new(), |p| linked(p).into_os_string());
         name.push(format!(".{k}"));
-        let part = Part::new(PathBuf::from(name));
+        let part = TemporaryFile::new(PathBuf::from(name));
         let file = std::fs::File::create(&part.part).map_err(|e| cannot_write(&part.to.display().to_string(), &e))?;
         Ok(Spool { to: std::io::BufWriter::new(file), part })
     }
@@ -276,7 +276,7 @@ impl Pieces {
     /// The answer is whole.
     pub fn finish(mut self) -> Result<(), Failure> {
         let done = if self.gone { Ok(()) } else { self.to.flush() };
-        let done = done.and_then(|()| self.part.take().map_or(Ok(()), Part::settle));
+        let done = done.and_then(|()| self.part.take().map_or(Ok(()), TemporaryFile::settle));
         quietly(done, &self.shown)
     }
 }

@@ -60,9 +60,9 @@ impl From<Failure> for Missing {
     }
 }
 
-type Column<'a> = dyn Fn(&str) -> Result<Option<Vec<f64>>, Failure> + 'a;
+type ColumnReader<'a> = dyn Fn(&str) -> Result<Option<Vec<f64>>, Failure> + 'a;
 
-fn measured(model: &Model<f64>, sheet: &Sheet, column: &Column<'_>) -> Result<Measured, Missing> {
+fn measured(model: &Model<f64>, sheet: &Sheet, column: &ColumnReader<'_>) -> Result<Measured, Missing> {
     let t = model.topology();
     let joints: Vec<String> = t.active_names().iter().map(|n| format!("q{n}")).collect();
     let missing: Vec<&str> = joints.iter().filter(|n| sheet.column(n).is_none()).map(String::as_str).collect();

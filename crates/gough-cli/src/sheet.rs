@@ -23,7 +23,7 @@ const BESIDE: [&str; 5] = ["kinetic_energy", "kinetic_energy_rotors", "potential
 const ANGLES: [&str; 3] = ["roll", "pitch", "yaw"];
 
 /// A motion read from a file, and what was missing in it.
-pub struct Motion {
+pub struct SheetMotion {
     pub trajectory: Trajectory,
     /// Where rates and accelerations come from, in words.
     pub rates: &'static str,
@@ -164,7 +164,7 @@ fn known(model: &Model<f64>) -> Vec<String> {
 }
 
 /// A trajectory file: motion of the platform, or of the active joints.
-pub fn trajectory(robot: &Robot, mode: &WorkingMode, path: &Path) -> Result<Motion, Failure> {
+pub fn trajectory(robot: &Robot, mode: &WorkingMode, path: &Path) -> Result<SheetMotion, Failure> {
     let bad = |why: String| Failure::Usage(format!("{}: {why}", path.display()));
     let t = robot.model().topology();
     if !t.plan.given.is_empty() {
@@ -195,7 +195,7 @@ pub fn trajectory(robot: &Robot, mode: &WorkingMode, path: &Path) -> Result<Moti
         (true, false) => "rates are those of the file, accelerations from a spline of fifth degree",
         _ => "rates and accelerations from a spline of fifth degree through the samples",
     };
-    Ok(Motion { trajectory: Trajectory::sampled(robot.model(), mode, &samples).map_err(told)?, rates })
+    Ok(SheetMotion { trajectory: Trajectory::sampled(robot.model(), mode, &samples).map_err(told)?, rates })
 }
 
 fn platform_samples(model: &Model<f64>, sheet: &Sheet, times: &[f64]) -> Result<Vec<Sample>, String> {

@@ -5,7 +5,7 @@ use crate::failure::Failure;
 use crate::inputs;
 use crate::npy;
 use crate::states::{
-    CsvColumns, Lines, State, array_names, beside, csv_columns, list_names, not_json, read_json, state_of,
+    AskedState, CsvColumns, Lines, array_names, beside, csv_columns, list_names, not_json, read_json, state_of,
 };
 use gough::model::Model;
 use serde_json::Value;
@@ -25,18 +25,18 @@ pub enum Raw {
     /// A row of an array.
     Row(Vec<f64>),
     /// A row of an array as it stands in the file: rows that were read together, and which of them.
-    Packed(Arc<Rows>, usize),
+    Packed(Arc<ArrayRows>, usize),
     /// What cannot be read.
     Bad(String),
 }
 
 /// Rows of an array that were read together.
-pub struct Rows {
+pub struct ArrayRows {
     header: Arc<npy::Header>,
     bytes: Vec<u8>,
 }
 
-impl Rows {
+impl ArrayRows {
     /// The numbers of a row.
     fn row(&self, i: usize) -> Vec<f64> {
         let length = self.header.row_bytes();
@@ -45,7 +45,7 @@ impl Rows {
 }
 
 /// The states of a file as they come.
-pub type Source = Box<dyn Iterator<Item = Raw> + Send>;
+pub type RawStates = Box<dyn Iterator<Item = Raw> + Send>;
 
 /// What the states of a file mean.
 pub struct States<'a> {
@@ -62,7 +62,7 @@ enum How {
 impl<'a> States<'a> {
     /// Open a file: a JSON list, `{"states": [..]}`, JSON Lines, CSV, `.npy` or `.npz`. All but the first two and the last are
     /// read as they come; faults are told state by state.
-    pub fn open(model: &'a Model<f64>, path: &Path) -> Result<(Source, Self), Failure> {
+    pub fn open(model: &'a Model<f64>, path: &Path) -> Result<(RawStates, Self), Failure> {
         let bad = |why: String| Failure::Usage(format!("{}: {why}", path.display()));
         let unread = |e: std::io::Error| Failure::Usage(format!("cannot read {}: {e}", path.display()));
         let file = inputs::open(path).map_err(unread)?;
@@ -90,7 +90,7 @@ impl<'a> States<'a> {
     }
 
     /// What a state asks, or what is wrong with it.
-    pub fn state(&self, raw: &Raw) -> Result<State, String> {
+    pub fn state(&self, raw: &Raw) -> Result<AskedState, String> {
         match (raw, &self.how) {
             (Raw::Bad(why), _) => Err(why.clone()),
             (Raw::Value(value), _) => state_of(self.model, value),
@@ -116,16 +116,16 @@ fn line(line: Result<(usize, String), String>) -> Raw {
 pub fn stream<'a>(
     model: &'a Model<f64>,
     path: &Path,
-) -> Result<impl Iterator<Item = Result<State, String>> + use<'a>, Failure> {
+) -> Result<impl Iterator<Item = Result<AskedState, String>> + use<'a>, Failure> {
     let (source, states) = States::open(model, path)?;
     Ok(source.map(move |raw| states.state(&raw)))
 }
 
-type Opened = (Source, How);
+type Opened = (RawStates, How);
 
 fn csv(model: &Model<f64>, lines: Lines) -> Result<Opened, String> {
     let mut lines = lines.filter(|l| !matches!(l, Ok((_, text)) if text.starts_with('#')));
-    let nothing = || -> Source { Box::new(std::iter::empty()) };
+    let nothing = || -> RawStates { Box::new(std::iter::empty()) };
     let Some(first) = lines.next() else { return Ok((nothing(), How::Json)) };
     match csv_columns(model, &first?.1)? {
         Some(columns) => Ok((Box::new(lines.map(line)), How::Columns(columns))),
@@ -141,14 +141,14 @@ fn array(model: &Model<f64>, file: std::fs::File) -> Result<Opened, String> {
     let columns = CsvColumns::new(model, names)?;
     let header = Arc::new(header);
     let mut left = header.rows;
-    let mut block = (Arc::new(Rows { header: Arc::clone(&header), bytes: Vec::new() }), 0..0);
+    let mut block = (Arc::new(ArrayRows { header: Arc::clone(&header), bytes: Vec::new() }), 0..0);
     let next = move || {
         if block.1.is_empty() {
             // Many rows at a time; what they say is understood on all cores.
             let rows = left.min(1024);
             left -= rows;
             match npy::rows(&mut file, &header, rows) {
-                Ok(bytes) => block = (Arc::new(Rows { header: Arc::clone(&header), bytes }), 0..rows),
+                Ok(bytes) => block = (Arc::new(ArrayRows { header: Arc::clone(&header), bytes }), 0..rows),
                 Err(e) => {
                     left = 0;
                     return Some(Raw::Bad(e.to_string()));

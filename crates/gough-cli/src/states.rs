@@ -54,7 +54,7 @@ fn number(x: f64, scale: f64) -> String {
 }
 
 /// What a state asks: where the platform is, how it moves, and joints that the pose leaves open.
-pub struct State {
+pub struct AskedState {
     pub pose: Pose<f64>,
     pub given: Vec<(CoordId, f64)>,
     /// Twist and acceleration in the platform's own components.
@@ -172,7 +172,7 @@ pub fn not_json(e: &serde_json::Error, before: usize) -> String {
 }
 
 /// What a column of a CSV file holds.
-enum Column {
+enum StateColumn {
     Pose(PosePart),
     Joint,
     /// A component of the twist.
@@ -197,7 +197,7 @@ fn record(line: &str) -> Result<csv::StringRecord, String> {
 /// The columns of a table of states: coordinates of the platform and joints that the pose leaves open, as in trajectory files.
 pub struct CsvColumns {
     names: Vec<String>,
-    columns: Vec<Column>,
+    columns: Vec<StateColumn>,
     /// All are numbers of the pose, of the motion, of the drives, or unused.
     plain: bool,
     /// The pose at home, and its angles.
@@ -214,14 +214,15 @@ impl CsvColumns {
     /// Columns of these names.
     pub fn new(model: &Model<f64>, names: Vec<String>) -> Result<Self, String> {
         let columns = columns(model, &names.iter().map(String::as_str).collect::<Vec<_>>())?;
-        let plain = columns.iter().all(|c| !matches!(c, Column::Joint | Column::Pose(PosePart::Quaternion(_))));
+        let plain =
+            columns.iter().all(|c| !matches!(c, StateColumn::Joint | StateColumn::Pose(PosePart::Quaternion(_))));
         let home = home_pose(model);
         let all = coordinates(model, &home);
         Ok(Self { names, columns, plain, home: (home, [all[3], all[4], all[5]]) })
     }
 
     /// A line of the file: bare numbers, or cells of any other kind.
-    pub fn line(&self, model: &Model<f64>, text: &str) -> Result<State, String> {
+    pub fn line(&self, model: &Model<f64>, text: &str) -> Result<AskedState, String> {
         match self.bare(text) {
             Some(numbers) if self.plain => Ok(self.plain_state(model, &numbers)),
             _ => {
@@ -241,7 +242,7 @@ impl CsvColumns {
     }
 
     /// A row of an array.
-    pub fn state(&self, model: &Model<f64>, numbers: &[f64]) -> Result<State, String> {
+    pub fn state(&self, model: &Model<f64>, numbers: &[f64]) -> Result<AskedState, String> {
         if self.plain && numbers.iter().all(|x| x.is_finite()) {
             return Ok(self.plain_state(model, numbers));
         }
@@ -250,7 +251,7 @@ impl CsvColumns {
         row(model, &names, &self.columns, &csv::StringRecord::from(cells))
     }
 
-    fn plain_state(&self, model: &Model<f64>, numbers: &[f64]) -> State {
+    fn plain_state(&self, model: &Model<f64>, numbers: &[f64]) -> AskedState {
         let n = model.topology().platform.independent.len();
         let drives = model.topology().active.len();
         let (mut pose, mut angles) = self.home;
@@ -258,21 +259,21 @@ impl CsvColumns {
         let (mut twist, mut acceleration, mut efforts) = (None, None, None);
         for (column, x) in self.columns.iter().zip(numbers) {
             match column {
-                Column::Pose(PosePart::Coordinate(c)) if c.is_angle() => {
+                StateColumn::Pose(PosePart::Coordinate(c)) if c.is_angle() => {
                     angles[c.index() - 3] = *x;
                     turned = true;
                 }
-                Column::Pose(PosePart::Coordinate(c)) => pose.p[c.index()] = *x,
-                Column::Rate(k) => twist.get_or_insert_with(|| vec![0.0; n])[*k] = *x,
-                Column::Acceleration(k) => acceleration.get_or_insert_with(|| vec![0.0; n])[*k] = *x,
-                Column::Effort(k) => efforts.get_or_insert_with(|| vec![0.0; drives])[*k] = *x,
-                Column::Joint | Column::Pose(PosePart::Quaternion(_)) | Column::Unused => {}
+                StateColumn::Pose(PosePart::Coordinate(c)) => pose.p[c.index()] = *x,
+                StateColumn::Rate(k) => twist.get_or_insert_with(|| vec![0.0; n])[*k] = *x,
+                StateColumn::Acceleration(k) => acceleration.get_or_insert_with(|| vec![0.0; n])[*k] = *x,
+                StateColumn::Effort(k) => efforts.get_or_insert_with(|| vec![0.0; drives])[*k] = *x,
+                StateColumn::Joint | StateColumn::Pose(PosePart::Quaternion(_)) | StateColumn::Unused => {}
             }
         }
         if turned {
             pose.R = from_rpy(angles[0], angles[1], angles[2]);
         }
-        State { pose, given: Vec::new(), twist, acceleration, efforts }
+        AskedState { pose, given: Vec::new(), twist, acceleration, efforts }
     }
 }
 
@@ -310,23 +311,27 @@ pub fn array_names(model: &Model<f64>, name: &str, width: usize) -> Result<Vec<S
     Err(format!("`{name}` has {width} numbers per state, not {} ({})", names.len(), names.join(", ")))
 }
 
-fn columns(model: &Model<f64>, names: &[&str]) -> Result<Vec<Column>, String> {
+fn columns(model: &Model<f64>, names: &[&str]) -> Result<Vec<StateColumn>, String> {
     let t = model.topology();
     let (rates, accelerations) = (rate_names(model, ""), rate_names(model, "d"));
     let column = |name: &str| {
         if let Some(k) = rates.iter().position(|n| n == name) {
-            Ok(Column::Rate(k))
+            Ok(StateColumn::Rate(k))
         } else if let Some(k) = accelerations.iter().position(|n| n == name) {
-            Ok(Column::Acceleration(k))
+            Ok(StateColumn::Acceleration(k))
         } else if let Some(k) = t.active.iter().position(|c| name.strip_prefix("tau_") == Some(&t.coords[*c].name)) {
-            Ok(Column::Effort(k))
+            Ok(StateColumn::Effort(k))
         } else if let Some(part) = PosePart::named(name) {
-            Ok(Column::Pose(part))
+            Ok(StateColumn::Pose(part))
         } else if let Some(c) = t.coord(name) {
             let open = t.plan.given.contains(&c);
-            if open { Ok(Column::Joint) } else { Err(format!("column `{name}` follows from the pose; leave it out")) }
+            if open {
+                Ok(StateColumn::Joint)
+            } else {
+                Err(format!("column `{name}` follows from the pose; leave it out"))
+            }
         } else if is_rate_or_effort(t, name) {
-            Ok(Column::Unused)
+            Ok(StateColumn::Unused)
         } else {
             let joints = t.plan.given.iter().map(|c| format!("q{}", t.coords[*c].name));
             let known: Vec<String> = PosePart::NAMES.iter().map(|n| (*n).to_owned()).chain(joints).collect();
@@ -339,7 +344,7 @@ fn columns(model: &Model<f64>, names: &[&str]) -> Result<Vec<Column>, String> {
     }
     let mut parts: Vec<(&str, PosePart)> = Vec::new();
     for (name, column) in names.iter().zip(&columns) {
-        if let Column::Pose(part) = column {
+        if let StateColumn::Pose(part) = column {
             parts.push((name, *part));
         }
     }
@@ -367,7 +372,12 @@ fn is_rate_or_effort(t: &Topology, name: &str) -> bool {
             .is_some_and(|joint| t.coord(joint.strip_suffix("_with_friction").unwrap_or(joint)).is_some())
 }
 
-fn row(model: &Model<f64>, names: &[&str], columns: &[Column], record: &csv::StringRecord) -> Result<State, String> {
+fn row(
+    model: &Model<f64>,
+    names: &[&str],
+    columns: &[StateColumn],
+    record: &csv::StringRecord,
+) -> Result<AskedState, String> {
     if record.len() != names.len() {
         return Err(format!("the header has {} columns, this line {}", names.len(), record.len()));
     }
@@ -378,15 +388,15 @@ fn row(model: &Model<f64>, names: &[&str], columns: &[Column], record: &csv::Str
     let number = |name: &str, cell: &str| columns::number(model, name, cell);
     for ((name, column), cell) in names.iter().zip(columns).zip(record) {
         match column {
-            Column::Pose(part) => pose.push((*part, Assigned::read(name, cell)?)),
-            Column::Joint => joints.push(Assigned::read(name, cell)?),
-            Column::Rate(k) => twist.get_or_insert_with(|| vec![0.0; n])[*k] = number(name, cell)?,
-            Column::Acceleration(k) => acceleration.get_or_insert_with(|| vec![0.0; n])[*k] = number(name, cell)?,
-            Column::Effort(k) => efforts.get_or_insert_with(|| vec![0.0; drives])[*k] = number(name, cell)?,
-            Column::Unused => columns::unused(model, name, cell)?,
+            StateColumn::Pose(part) => pose.push((*part, Assigned::read(name, cell)?)),
+            StateColumn::Joint => joints.push(Assigned::read(name, cell)?),
+            StateColumn::Rate(k) => twist.get_or_insert_with(|| vec![0.0; n])[*k] = number(name, cell)?,
+            StateColumn::Acceleration(k) => acceleration.get_or_insert_with(|| vec![0.0; n])[*k] = number(name, cell)?,
+            StateColumn::Effort(k) => efforts.get_or_insert_with(|| vec![0.0; drives])[*k] = number(name, cell)?,
+            StateColumn::Unused => columns::unused(model, name, cell)?,
         }
     }
-    Ok(State { pose: pose_of(model, &pose)?, given: open_joints(model, &joints)?, twist, acceleration, efforts })
+    Ok(AskedState { pose: pose_of(model, &pose)?, given: open_joints(model, &joints)?, twist, acceleration, efforts })
 }
 
 /// Joints that the pose leaves open; others cannot be given beside it.
@@ -446,7 +456,7 @@ pub fn beside(name: &str) -> bool {
 }
 
 /// What a state asks.
-pub fn state_of(model: &Model<f64>, value: &Value) -> Result<State, String> {
+pub fn state_of(model: &Model<f64>, value: &Value) -> Result<AskedState, String> {
     let map = value.as_object().ok_or("a state is an object with `pose`")?;
     if let Some(key) = map.keys().map(String::as_str).find(|key| !ASKED.contains(key) && !beside(key)) {
         return Err(format!("a state has no `{key}`; {}", hint(key, &ASKED)));
@@ -470,7 +480,7 @@ pub fn state_of(model: &Model<f64>, value: &Value) -> Result<State, String> {
         let names = names.join(", ");
         list.map(Some).ok_or_else(|| format!("`{key}` is not a list of {n} numbers ({names})"))
     };
-    Ok(State {
+    Ok(AskedState {
         pose: json_pose(model, pose)?,
         given: open_joints(model, &joints)?,
         twist: components("twist", component_names(model))?,

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// What is said, and about which robot, while a question is answered on this thread.
-struct Held {
+struct Conversation {
     robot: Option<Robot>,
     stop: Arc<AtomicBool>,
     out: Vec<u8>,
@@ -15,16 +15,16 @@ struct Held {
 }
 
 thread_local! {
-    static HELD: RefCell<Option<Held>> = const { RefCell::new(None) };
+    static HELD: RefCell<Option<Conversation>> = const { RefCell::new(None) };
 }
 
-fn held<A>(use_it: impl FnOnce(&mut Held) -> A) -> Option<A> {
+fn held<A>(use_it: impl FnOnce(&mut Conversation) -> A) -> Option<A> {
     HELD.with_borrow_mut(|held| held.as_mut().map(use_it))
 }
 
 /// What `answer` says on this thread, about a robot that is there already; `stop` asks it to end.
 pub fn hold(robot: Option<&Robot>, stop: &Arc<AtomicBool>, answer: impl FnOnce() -> u8) -> (u8, Vec<u8>, String) {
-    let own = Held { robot: robot.cloned(), stop: stop.clone(), out: Vec::new(), err: String::new() };
+    let own = Conversation { robot: robot.cloned(), stop: stop.clone(), out: Vec::new(), err: String::new() };
     let before = HELD.replace(Some(own));
     let status = answer();
     let said = HELD.replace(before);

@@ -26,7 +26,7 @@ pub struct Choice {
 
 /// How answers of many states are written.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Form {
+pub enum TableForm {
     /// For people, or as one JSON document.
     Document,
     /// One JSON document per line.
@@ -36,18 +36,18 @@ pub enum Form {
     Npz,
 }
 
-impl Form {
+impl TableForm {
     /// By the ending of the file, unless a JSON document is asked for; columns alone are CSV.
     pub fn of(output: &Output, choice: &Choice) -> Self {
         let ending = output.output.as_ref().and_then(|p| p.extension()).map(|e| e.to_string_lossy().to_lowercase());
         match ending.as_deref() {
-            _ if output.json => Form::Document,
-            Some("jsonl" | "ndjson") => Form::Lines,
-            Some("csv") => Form::Csv,
-            Some("npy") => Form::Npy,
-            Some("npz") => Form::Npz,
-            _ if choice.columns.is_some() => Form::Csv,
-            _ => Form::Document,
+            _ if output.json => TableForm::Document,
+            Some("jsonl" | "ndjson") => TableForm::Lines,
+            Some("csv") => TableForm::Csv,
+            Some("npy") => TableForm::Npy,
+            Some("npz") => TableForm::Npz,
+            _ if choice.columns.is_some() => TableForm::Csv,
+            _ => TableForm::Document,
         }
     }
 }
@@ -149,8 +149,8 @@ pub fn chosen(choice: &Choice, columns: &[Column], mut document: Value) -> Value
 pub type Told = Result<Vec<f64>, SolveError>;
 
 /// A table that is being written.
-pub struct Table<'a> {
-    form: Form,
+pub struct AnswerTable<'a> {
+    form: TableForm,
     columns: &'a [Column],
     out: Pieces,
     /// Numbers of arrays, until it is known how many there are: one for all columns, or one for each.
@@ -159,16 +159,16 @@ pub struct Table<'a> {
     answered: Vec<u8>,
 }
 
-impl<'a> Table<'a> {
-    pub fn begin(form: Form, columns: &'a [Column], output: &Output) -> Result<Self, Failure> {
+impl<'a> AnswerTable<'a> {
+    pub fn begin(form: TableForm, columns: &'a [Column], output: &Output) -> Result<Self, Failure> {
         let spools = match form {
-            Form::Npy => 1,
-            Form::Npz => columns.len(),
+            TableForm::Npy => 1,
+            TableForm::Npz => columns.len(),
             _ => 0,
         };
         let spools = (0..spools).map(|k| output.spool(k)).collect::<Result<Vec<_>, _>>()?;
         let mut out = output.pieces()?;
-        if form == Form::Csv {
+        if form == TableForm::Csv {
             let names: Vec<&str> = columns.iter().flat_map(|c| c.names.iter().map(String::as_str)).collect();
             out.write(&(names.join(",") + "\n"))?;
         }
@@ -187,7 +187,7 @@ impl<'a> Table<'a> {
     /// Write what is told of the next states. Without an answer a row has empty cells, or numbers that are none.
     pub fn write(&mut self, rows: &[Told]) -> Result<(), Failure> {
         let width = self.width();
-        if self.form == Form::Csv {
+        if self.form == TableForm::Csv {
             let pieces: Vec<String> = rows.par_chunks(1024).map(|rows| lines(rows, width)).collect();
             return pieces.iter().try_for_each(|text| self.out.write(text));
         }
@@ -195,7 +195,7 @@ impl<'a> Table<'a> {
         let none = vec![f64::NAN; width];
         let mut begin = 0;
         for (k, spool) in self.spools.iter_mut().enumerate() {
-            let end = if self.form == Form::Npy { width } else { begin + self.columns[k].names.len() };
+            let end = if self.form == TableForm::Npy { width } else { begin + self.columns[k].names.len() };
             let mut bytes = Vec::with_capacity(8 * rows.len() * (end - begin));
             for row in rows {
                 let numbers = &row.as_ref().unwrap_or(&none)[begin..end];
@@ -211,12 +211,12 @@ impl<'a> Table<'a> {
     pub fn finish(mut self) -> Result<(), Failure> {
         let rows = self.answered.len();
         let width = self.width();
-        if self.form == Form::Npy {
+        if self.form == TableForm::Npy {
             let spool = self.spools.remove(0);
             let header = npy::header("<f8", rows, Some(width));
             self.out.put(|to| npy::copy(&header, &mut spool.reader()?, to))?;
         }
-        if self.form == Form::Npz {
+        if self.form == TableForm::Npz {
             let (spools, columns, answered) = (&self.spools, self.columns, &self.answered);
             self.out.put(|to| {
                 let mut archive = zip::Writer::new(to);

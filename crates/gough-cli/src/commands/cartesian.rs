@@ -16,7 +16,7 @@ use std::time::Instant;
 
 /// How frequencies are found.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Method {
+pub enum FrequencyMethod {
     /// Beams and modal bodies with all their motions
     Full,
     /// Inertia of the rigid motion, stiffness of drives, joints and links at the platform, one 6x6 problem
@@ -34,7 +34,7 @@ enum Rods {
 
 /// Motions against the constraints of a leg.
 #[derive(Clone, Copy, ValueEnum)]
-enum Virtual {
+enum VirtualChoice {
     /// The constraint wrenches read as motions, where the leg holds the platform
     Attached,
     /// The constraint wrenches read as motions, at the platform origin in SI units
@@ -45,19 +45,19 @@ enum Virtual {
 
 /// Options of the Cartesian method, of `frequencies` and of `map`.
 #[derive(Args)]
-pub struct Options {
+pub struct CartesianOptions {
     /// How frequencies are found
     #[arg(long, value_name = "WHICH", default_value = "full")]
-    pub method: Method,
+    pub method: FrequencyMethod,
     /// cartesian: inertia of the rods of parallelograms; that of the file unless given, else exact
     #[arg(long, value_name = "HOW")]
     rods: Option<Rods>,
     /// cartesian: motions against the constraints of a leg; that of the file unless given, else attached
     #[arg(long = "virtual", value_name = "HOW")]
-    virtual_twists: Option<Virtual>,
+    virtual_twists: Option<VirtualChoice>,
 }
 
-impl Options {
+impl CartesianOptions {
     /// The choices of a question: those of the file unless the command line has others.
     pub fn choices(&self, robot: &Robot, actuators: gough::elastodynamics::Actuators) -> Choices {
         let of_file = Choices::of(robot.model());
@@ -68,9 +68,9 @@ impl Options {
                 Rods::Lumped => RodInertia::Lumped,
             }),
             virtual_twists: self.virtual_twists.map_or(of_file.virtual_twists, |v| match v {
-                Virtual::Attached => VirtualTwists::Attached,
-                Virtual::Null => VirtualTwists::Null,
-                Virtual::Pure => VirtualTwists::Pure,
+                VirtualChoice::Attached => VirtualTwists::Attached,
+                VirtualChoice::Null => VirtualTwists::Null,
+                VirtualChoice::Pure => VirtualTwists::Pure,
             }),
         }
     }
@@ -78,8 +78,8 @@ impl Options {
     /// Options that mean nothing for the full method.
     pub fn idle(&self) -> Option<&'static str> {
         match (self.method, &self.rods, &self.virtual_twists) {
-            (Method::Full, Some(_), _) => Some("--rods"),
-            (Method::Full, _, Some(_)) => Some("--virtual"),
+            (FrequencyMethod::Full, Some(_), _) => Some("--rods"),
+            (FrequencyMethod::Full, _, Some(_)) => Some("--virtual"),
             _ => None,
         }
     }

@@ -1,7 +1,7 @@
 //! `gough check`.
 
 use crate::angles::Angles;
-use crate::ask::Subject;
+use crate::ask::RobotChoice;
 use crate::draw::draw;
 use crate::excerpt::{in_colour, render};
 use crate::failure::{Failure, faults_json};
@@ -19,7 +19,7 @@ use std::fmt::Write as _;
 #[derive(Args)]
 pub struct Arguments {
     #[command(flatten)]
-    subject: Subject,
+    subject: RobotChoice,
     #[command(flatten)]
     pub angles: Angles,
     #[command(flatten)]

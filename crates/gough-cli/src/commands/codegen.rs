@@ -1,8 +1,8 @@
 //! `gough codegen`: a model as source code, or its operations counted.
 
 use crate::ask::one_mode;
-use crate::ask::{Subject, hint};
-use crate::commands::frequencies::Drives;
+use crate::ask::{RobotChoice, hint};
+use crate::commands::frequencies::DriveChoice;
 use crate::failure::Failure;
 use crate::output::{Files, Output, spares};
 use crate::states::left_out_text;
@@ -22,7 +22,7 @@ use std::path::{Path, PathBuf};
 #[allow(clippy::struct_excessive_bools)] // switches of the command line
 pub struct Arguments {
     #[command(flatten)]
-    subject: Subject,
+    subject: RobotChoice,
     /// What to generate: igm, kinematics, jacobian, idm, ddm, mass-stiffness,
     /// cartesian-frequencies, regressor, fgm, inertia
     #[arg(long, value_name = "MODEL")]
@@ -57,7 +57,7 @@ pub struct Arguments {
     coordinates: String,
     /// What the drives do in mass-stiffness and cartesian-frequencies
     #[arg(long, value_name = "WHAT", default_value = "elastic")]
-    actuators: Drives,
+    actuators: DriveChoice,
     /// Also the discriminants of the closed forms: one that is negative means out of reach
     #[arg(long)]
     margins: bool,

@@ -1,20 +1,20 @@
 //! `gough idm` and `gough ddm`: efforts from motion, motion from efforts.
 
 use crate::angles::Angles;
-use crate::ask::{self, Subject, one_mode};
+use crate::ask::{self, RobotChoice, one_mode};
 use crate::batch;
 use crate::commands::dynamics_text::{
     accelerations_text, assumed_text, derivatives_text, efforts_text, matrices_text, reactions_text,
 };
 use crate::commands::flexible;
 use crate::commands::motion::components;
-use crate::commands::trajectory::{self, Along};
+use crate::commands::trajectory::{self, AlongOptions};
 use crate::failure::{Failure, error_json};
 use crate::loads;
 use crate::output::Output;
 use crate::source::{Raw, States};
-use crate::states::{self, State, component_names, left_out_text};
-use crate::table::{self, Choice, Form, Told};
+use crate::states::{self, AskedState, component_names, left_out_text};
+use crate::table::{self, Choice, TableForm, Told};
 use clap::Args;
 use gough::Robot;
 use gough::description::Concern;
@@ -33,7 +33,7 @@ use std::path::PathBuf;
 #[command(group = clap::ArgGroup::new("question").required(true))]
 pub struct Question {
     #[command(flatten)]
-    subject: Subject,
+    subject: RobotChoice,
     /// Platform pose, all its coordinates: x=0.05,y=0.25 or x=..,y=..,phi=30deg or x=..,y=..,z=..,roll=..,pitch=..,yaw=..
     #[arg(long, group = "question", value_name = "COORDINATES", allow_hyphen_values = true)]
     pose: Option<String>,
@@ -126,7 +126,7 @@ pub struct Inverse {
     #[arg(long)]
     derivatives: bool,
     #[command(flatten)]
-    along: Along,
+    along: AlongOptions,
 }
 
 /// What is asked of the library beside the efforts, option by option.
@@ -160,7 +160,7 @@ pub struct Direct {
 /// A question with a state and its conditions.
 macro_rules! asked {
     ($question:expr, $robot:expr, $state:expr, $mode:expr, $conditions:expr) => {{
-        let (state, conditions): (&State, &Conditions) = ($state, $conditions);
+        let (state, conditions): (&AskedState, &GivenConditions) = ($state, $conditions);
         let name = |c: CoordId| &$robot.model().topology().coords[c].name;
         let mut asked = $question.mode($mode);
         if let Some(twist) = &state.twist {
@@ -199,9 +199,9 @@ pub fn idm(arguments: &Inverse) -> Result<(), Failure> {
             return trajectory::run(&robot, &mode, path, &arguments.along, load, &arguments.question.output);
         }
         let acceleration = optional(&robot, arguments.acceleration.as_deref(), "--acceleration")?;
-        let conditions = Conditions::read(&robot, &arguments.question, arguments.joint_accelerations.as_deref())?;
+        let conditions = GivenConditions::read(&robot, &arguments.question, arguments.joint_accelerations.as_deref())?;
         let share = share(&robot, &arguments.share)?;
-        let one = |state: &State, mode: &WorkingMode| -> Result<(Value, String), SolveError> {
+        let one = |state: &AskedState, mode: &WorkingMode| -> Result<(Value, String), SolveError> {
             let mut asked = asked!(robot.idm(&state.pose), &robot, state, mode, &conditions).share(share.clone());
             if let Some(acceleration) = &state.acceleration {
                 asked = asked.acceleration(acceleration);
@@ -248,13 +248,13 @@ pub fn ddm(arguments: &Direct) -> Result<(), Failure> {
             return flexible_ddm(&robot, arguments);
         }
         let efforts = arguments.efforts.as_deref().map(|e| efforts(&robot, e)).transpose()?;
-        let mut conditions = Conditions::read(&robot, &arguments.question, None)?;
+        let mut conditions = GivenConditions::read(&robot, &arguments.question, None)?;
         if arguments.friction {
             conditions.friction = Some(conditions.friction.unwrap_or_default());
         } else if conditions.friction.is_some() {
             return Err(Failure::Usage("--friction-width goes with --friction; give both, or neither".to_owned()));
         }
-        let one = |state: &State, mode: &WorkingMode| -> Result<(Value, String), SolveError> {
+        let one = |state: &AskedState, mode: &WorkingMode| -> Result<(Value, String), SolveError> {
             let mut asked = asked!(robot.ddm(&state.pose), &robot, state, mode, &conditions);
             if let Some(efforts) = &state.efforts {
                 asked = asked.efforts(efforts);
@@ -308,15 +308,15 @@ fn flexible_asked(
     question: &Question,
     direct: bool,
     friction: bool,
-) -> Result<flexible::Asked, Failure> {
+) -> Result<flexible::FlexibleConditions, Failure> {
     rigid_only(&[("--joints", question.joints.is_some()), ("--joint-rates", question.joint_rates.is_some())])?;
-    let conditions = Conditions::read(robot, question, None)?;
+    let conditions = GivenConditions::read(robot, question, None)?;
     let sign = conditions.friction.unwrap_or_default();
     let node = |body: &Option<String>| match body.as_ref().and_then(|name| robot.model().topology().body(name)) {
         Some(body) => Node::Body(body),
         None => Node::Platform,
     };
-    Ok(flexible::Asked {
+    Ok(flexible::FlexibleConditions {
         payload: question.payload.as_deref().map(loads::payload).transpose()?,
         loads: conditions.loads.iter().map(|(body, wrench)| (node(body), *wrench)).collect(),
         deflected: question.deflected,
@@ -433,14 +433,14 @@ fn load(question: &Question) -> Result<Robot, Failure> {
 }
 
 /// Loads and friction of the question, and how joints move that the pose leaves open.
-struct Conditions {
+struct GivenConditions {
     /// On bodies, or on the platform.
     loads: Vec<(Option<String>, Wrench<f64>)>,
     friction: Option<Sign>,
     open: Vec<(CoordId, [f64; 2])>,
 }
 
-impl Conditions {
+impl GivenConditions {
     fn read(robot: &Robot, question: &Question, accelerations: Option<&str>) -> Result<Self, Failure> {
         let t = robot.model().topology();
         let mut loads = Vec::new();
@@ -510,7 +510,7 @@ pub fn efforts(robot: &Robot, text: &str) -> Result<Vec<f64>, Failure> {
     words::efforts(robot.model(), text).map_err(ask::of_option("--efforts"))
 }
 
-type One<'a> = &'a (dyn Fn(&State, &WorkingMode) -> Result<(Value, String), SolveError> + Sync);
+type One<'a> = &'a (dyn Fn(&AskedState, &WorkingMode) -> Result<(Value, String), SolveError> + Sync);
 
 /// Whether columns of a table can be answered many states at a time, and under which friction.
 type Quick<'a> = &'a (dyn Fn(&[table::Column]) -> Option<(Many, Option<Sign>)> + Sync);
@@ -527,7 +527,7 @@ fn quick(
     robot: &Robot,
     mode: &WorkingMode,
     (what, friction): (Many, Option<Sign>),
-    states: &[Result<State, String>],
+    states: &[Result<AskedState, String>],
 ) -> Vec<Told> {
     let (n, drives) = (component_names(robot.model()).len(), robot.active_joints().len());
     let (rest, none) = (vec![0.0; n], vec![0.0; drives]);
@@ -587,7 +587,7 @@ fn answer_all(
     if let Some(pose) = &question.pose {
         let twist = optional(robot, question.twist.as_deref(), "--twist")?;
         let given = question.joints.as_deref().map_or(Ok(Vec::new()), |text| open_values(robot, text, "--joints"))?;
-        let state = State { pose: ask::pose(model, pose)?, given, twist, acceleration, efforts };
+        let state = AskedState { pose: ask::pose(model, pose)?, given, twist, acceleration, efforts };
         let (mut document, text) = one(&state, &mode)?;
         document["robot"] = json!(t.name);
         document["active_joints"] = json!(t.active_names());
@@ -608,26 +608,26 @@ fn answer_all(
     });
     let notes = |_| left_out_text(&left_out);
     let total = || states::count(path);
-    let frame = batch::Frame { head, heading: String::new(), notes: &notes, total: &total };
-    let form = Form::of(&question.output, &question.choice);
+    let frame = batch::Envelope { head, heading: String::new(), notes: &notes, total: &total };
+    let form = TableForm::of(&question.output, &question.choice);
     let columns = table::columns(model, &question.choice, known)?;
-    let solved = |state: &Result<State, String>| match state {
+    let solved = |state: &Result<AskedState, String>| match state {
         Ok(state) => one(state, &mode),
         Err(reason) => Err(SolveError::NotAPose { reason: reason.clone() }),
     };
     let (source, states) = States::open(model, path)?;
-    if !matches!(form, Form::Document | Form::Lines) {
-        let rows = |states: &[Result<State, String>]| match quick(&columns) {
+    if !matches!(form, TableForm::Document | TableForm::Lines) {
+        let rows = |states: &[Result<AskedState, String>]| match quick(&columns) {
             Some(asked) => self::quick(robot, &mode, asked, states),
             None => batch::rows(states, &|state| Ok(table::row(model, &columns, &solved(state)?.0))),
         };
         return batch::table((source, states), (form, &columns), (&question.output, &total), &rows);
     }
-    let json = question.output.json || form == Form::Lines;
+    let json = question.output.json || form == TableForm::Lines;
     let answer = |i: usize, raw: &Result<Raw, String>| match solved(
         &raw.as_ref().map_err(Clone::clone).and_then(|r| states.state(r)),
     ) {
-        Ok((document, text)) => batch::Answer {
+        Ok((document, text)) => batch::StateAnswer {
             text: if json {
                 table::chosen(&question.choice, &columns, document).to_string()
             } else {
@@ -640,7 +640,7 @@ fn answer_all(
             let document = || error_json(e.kind(), &e.to_string()).to_string();
             let text = || format!("state {}\n{e}\n\n", i + 1);
             let text = if json { document() } else { text() };
-            batch::Answer { text, refused: true, misuse: e.is_misuse() }
+            batch::StateAnswer { text, refused: true, misuse: e.is_misuse() }
         }
     };
     batch::run(Box::new(source.map(Ok)), form, &frame, &question.output, &answer)

@@ -5,7 +5,7 @@ use crate::batch;
 use crate::failure::{Failure, error_json};
 use crate::output::Output;
 use crate::states::{self, component_names, pose_json, pose_text};
-use crate::table::Form;
+use crate::table::TableForm;
 use gough::Robot;
 use gough::dynamics::Sign;
 use gough::elastodynamics::ElasticError;
@@ -18,7 +18,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 /// What is asked besides the states.
-pub struct Asked {
+pub struct FlexibleConditions {
     pub payload: Option<Inertia<f64>>,
     pub loads: Vec<(Node, Wrench<f64>)>,
     pub deflected: bool,
@@ -27,7 +27,11 @@ pub struct Asked {
 }
 
 /// A closed robot with its loads.
-pub fn ready<'m>(robot: &'m Robot, near: &Posture, asked: &Asked) -> Result<FlexibleRobot<'m>, ElasticError> {
+pub fn ready<'m>(
+    robot: &'m Robot,
+    near: &Posture,
+    asked: &FlexibleConditions,
+) -> Result<FlexibleRobot<'m>, ElasticError> {
     let mut flexible = FlexibleRobot::new(robot.model(), near)?;
     flexible.load(&asked.loads);
     asked.payload.into_iter().for_each(|p| flexible.carry(p));
@@ -45,7 +49,7 @@ pub fn one(
     mode: &WorkingMode,
     motion: CaseMotion,
     efforts: Vec<f64>,
-    asked: &Asked,
+    asked: &FlexibleConditions,
     output: &Output,
 ) -> Result<(), Failure> {
     let near = near(robot, mode).map_err(Failure::InMode)?;
@@ -59,22 +63,28 @@ pub fn one(
 }
 
 /// The states of a file.
-pub fn many(robot: &Robot, mode: &WorkingMode, path: &Path, asked: &Asked, output: &Output) -> Result<(), Failure> {
+pub fn many(
+    robot: &Robot,
+    mode: &WorkingMode,
+    path: &Path,
+    asked: &FlexibleConditions,
+    output: &Output,
+) -> Result<(), Failure> {
     let near = near(robot, mode).map_err(Failure::InMode)?;
     let flexible = ready(robot, &near, asked)?;
     let mut top = json!({});
     head(robot, &flexible, &mut top);
     let cases = cases(robot, path, asked)?;
-    let answer = |i: usize, case: &Result<FlexibleCase, String>| -> batch::Answer {
+    let answer = |i: usize, case: &Result<FlexibleCase, String>| -> batch::StateAnswer {
         let refused = |kind: &str, words: &str, misuse: bool| {
             let text =
                 if output.json { error_json(kind, words).to_string() } else { format!("state {}\n{words}\n\n", i + 1) };
-            batch::Answer { text, refused: true, misuse }
+            batch::StateAnswer { text, refused: true, misuse }
         };
         match case {
             Err(why) => refused("not-a-state", why, true),
             Ok(case) => match answer(robot, &mut flexible.clone(), &near, case, asked) {
-                Ok((document, text)) => batch::Answer {
+                Ok((document, text)) => batch::StateAnswer {
                     text: if output.json { document.to_string() } else { format!("state {}\n{text}\n", i + 1) },
                     refused: false,
                     misuse: false,
@@ -84,8 +94,9 @@ pub fn many(robot: &Robot, mode: &WorkingMode, path: &Path, asked: &Asked, outpu
         }
     };
     let total = cases.len();
-    let frame = batch::Frame { head: top, heading: String::new(), notes: &|_| String::new(), total: &|| Some(total) };
-    batch::run(Box::new(cases.into_iter()), Form::Document, &frame, output, &answer)
+    let frame =
+        batch::Envelope { head: top, heading: String::new(), notes: &|_| String::new(), total: &|| Some(total) };
+    batch::run(Box::new(cases.into_iter()), TableForm::Document, &frame, output, &answer)
 }
 
 fn head(robot: &Robot, flexible: &FlexibleRobot<'_>, document: &mut Value) {
@@ -106,9 +117,9 @@ const KEYS: [&str; 9] =
     ["active", "elastic", "pose", "twist", "acceleration", "efforts", "passive", "joints", "comment"];
 
 /// States of a file: by their active joints, or by their platform, with elastic coordinates.
-fn cases(robot: &Robot, path: &Path, asked: &Asked) -> Result<Vec<Result<FlexibleCase, String>>, Failure> {
+fn cases(robot: &Robot, path: &Path, asked: &FlexibleConditions) -> Result<Vec<Result<FlexibleCase, String>>, Failure> {
     if path.extension().is_some_and(|e| e == "csv") {
-        let platform = |s: states::State| FlexibleCase {
+        let platform = |s: states::AskedState| FlexibleCase {
             motion: CaseMotion::Platform {
                 pose: s.pose,
                 twist: s.twist.unwrap_or_default(),
@@ -133,7 +144,7 @@ fn cases(robot: &Robot, path: &Path, asked: &Asked) -> Result<Vec<Result<Flexibl
 
 /// `{"active": {"q": [..], "qd": [..], "qdd": [..]}, "elastic": {"q": [..], "qd": [..]}, "efforts": [..]}`, or with `pose`, `twist`
 /// and `acceleration` in place of `active`.
-fn case(robot: &Robot, value: &Value, asked: &Asked) -> Result<FlexibleCase, String> {
+fn case(robot: &Robot, value: &Value, asked: &FlexibleConditions) -> Result<FlexibleCase, String> {
     let map = value.as_object().ok_or("a state is an object with `active` or `pose`")?;
     if let Some(key) = map.keys().map(String::as_str).find(|k| !KEYS.contains(k)) {
         return Err(format!("a state has no `{key}`; {}", ask::hint(key, &KEYS)));
@@ -190,7 +201,7 @@ fn answer(
     flexible: &mut FlexibleRobot<'_>,
     near: &Posture,
     case: &FlexibleCase,
-    asked: &Asked,
+    asked: &FlexibleConditions,
 ) -> Result<(Value, String), ElasticError> {
     let (found, rubbed) = if asked.direct {
         (flexible.answer_direct(near, case, asked.friction)?, None)

@@ -1,6 +1,7 @@
 //! `gough simulate` of robots with flexible bodies, springs or elastic transmissions.
 
-use crate::commands::flexible::{self, Asked, elastic_names};
+use crate::commands::flexible::{self, FlexibleConditions, elastic_names};
+use crate::commands::motion_table::InstantCurve;
 use crate::failure::Failure;
 use crate::plot::{self, Chart, Series, Style};
 use crate::states::{pose_json, pose_text};
@@ -14,14 +15,14 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 /// Where a motion starts.
-pub struct Start {
+pub struct FlexibleStart {
     pub pose: Pose<f64>,
     pub twist: Vec<f64>,
     pub elastic: Vec<f64>,
 }
 
 /// A motion that was computed.
-pub struct Done {
+pub struct FlexibleMotion {
     summary: FlexibleSummary,
     instants: Vec<FlexibleInstant>,
     names: Vec<String>,
@@ -30,11 +31,11 @@ pub struct Done {
 pub fn run(
     robot: &Robot,
     mode: &WorkingMode,
-    start: &Start,
+    start: &FlexibleStart,
     law: &FlexibleLaw,
     options: &FlexibleOptions,
-    asked: &Asked,
-) -> Result<Done, Failure> {
+    asked: &FlexibleConditions,
+) -> Result<FlexibleMotion, Failure> {
     let near = flexible::near(robot, mode).map_err(Failure::InMode)?;
     let mut ready = flexible::ready(robot, &near, asked)?;
     let case = FlexibleCase {
@@ -50,10 +51,10 @@ pub fn run(
         instants.push(i.clone());
         true
     })?;
-    Ok(Done { summary, instants, names: elastic_names(robot, &ready) })
+    Ok(FlexibleMotion { summary, instants, names: elastic_names(robot, &ready) })
 }
 
-pub fn document(robot: &Robot, mode: &WorkingMode, done: &Done) -> Value {
+pub fn document(robot: &Robot, mode: &WorkingMode, done: &FlexibleMotion) -> Value {
     let t = robot.model().topology();
     let state = |i: &FlexibleInstant| {
         let mut value = serde_json::to_value(i).unwrap_or_default();
@@ -69,7 +70,7 @@ pub fn document(robot: &Robot, mode: &WorkingMode, done: &Done) -> Value {
     document
 }
 
-pub fn text(robot: &Robot, mode: &WorkingMode, done: &Done) -> String {
+pub fn text(robot: &Robot, mode: &WorkingMode, done: &FlexibleMotion) -> String {
     let model = robot.model();
     let t = model.topology();
     let s = &done.summary;
@@ -92,7 +93,7 @@ pub fn text(robot: &Robot, mode: &WorkingMode, done: &Done) -> String {
 }
 
 /// One line per instant.
-pub fn table(robot: &Robot, done: &Done) -> String {
+pub fn table(robot: &Robot, done: &FlexibleMotion) -> String {
     let names = robot.model().topology().active_names();
     let mut heads: Vec<String> = ["t", "x", "y", "z", "vx", "vy", "vz", "wx", "wy", "wz"].map(str::to_owned).into();
     heads.extend(["ax", "ay", "az", "alphax", "alphay", "alphaz"].map(str::to_owned));
@@ -117,22 +118,23 @@ pub fn table(robot: &Robot, done: &Done) -> String {
     out
 }
 
-/// Name of a curve, and its value at an instant.
-type Curve = (String, Box<dyn Fn(&FlexibleInstant) -> f64>);
-
 /// What a picture shows: platform, joints, rates, efforts, energy, or elastic coordinates.
-pub fn draw(robot: &Robot, done: &Done, show: &str, path: &Path) -> Result<Vec<u8>, plot::PlotError> {
+pub fn draw(robot: &Robot, done: &FlexibleMotion, show: &str, path: &Path) -> Result<Vec<u8>, plot::PlotError> {
     let t = robot.model().topology();
-    let joints = |of: fn(&FlexibleInstant) -> &[f64]| -> Vec<Curve> {
-        let name = |(k, n): (usize, &str)| -> Curve { (format!("q{n}"), Box::new(move |i| of(i)[k])) };
+    let joints = |of: fn(&FlexibleInstant) -> &[f64]| -> Vec<InstantCurve<'_, FlexibleInstant>> {
+        let name = |(k, n): (usize, &str)| -> InstantCurve<'_, FlexibleInstant> {
+            (format!("q{n}"), Box::new(move |i| of(i)[k]))
+        };
         t.active_names().into_iter().enumerate().map(name).collect()
     };
-    let (y_label, curves): (&str, Vec<Curve>) = match show {
+    let (y_label, curves): (&str, Vec<InstantCurve<'_, FlexibleInstant>>) = match show {
         "joints" => ("joints (m, rad)", joints(|i| &i.q)),
         "rates" => ("rates (m/s, rad/s)", joints(|i| &i.qd)),
         "efforts" => ("efforts (N, N m)", joints(|i| &i.efforts)),
         "elastic" => {
-            let one = |(k, n): (usize, &String)| -> Curve { (n.clone(), Box::new(move |i| i.elastic[k])) };
+            let one = |(k, n): (usize, &String)| -> InstantCurve<'_, FlexibleInstant> {
+                (n.clone(), Box::new(move |i| i.elastic[k]))
+            };
             ("elastic coordinates", done.names.iter().enumerate().map(one).collect())
         }
         "energy" => (
@@ -145,7 +147,9 @@ pub fn draw(robot: &Robot, done: &Done, show: &str, path: &Path) -> Result<Vec<u
             ],
         ),
         _ => {
-            let axis = |(k, n): (usize, &str)| -> Curve { (n.to_owned(), Box::new(move |i| i.position[k])) };
+            let axis = |(k, n): (usize, &str)| -> InstantCurve<'_, FlexibleInstant> {
+                (n.to_owned(), Box::new(move |i| i.position[k]))
+            };
             ("position (m)", ["x", "y", "z"].into_iter().enumerate().map(axis).collect())
         }
     };

@@ -1,8 +1,8 @@
 //! `gough frequencies`: natural frequencies, modes and what they depend on.
 
 use crate::angles::Angles;
-use crate::ask::{self, Subject};
-use crate::commands::cartesian::{self, Method};
+use crate::ask::{self, RobotChoice};
+use crate::commands::cartesian::{self, FrequencyMethod};
 use crate::failure::Failure;
 use crate::output::Output;
 use crate::states::{left_out_text, pose_text};
@@ -14,7 +14,7 @@ use std::fmt::Write as _;
 
 /// What the drives do.
 #[derive(Clone, Copy, ValueEnum)]
-pub enum Drives {
+pub enum DriveChoice {
     /// Held joints do not move
     Locked,
     /// Held joints give way by the stiffness of their transmissions and servo loops, where the file has them
@@ -23,12 +23,12 @@ pub enum Drives {
     Free,
 }
 
-impl Drives {
+impl DriveChoice {
     pub fn of(self) -> Actuators {
         match self {
-            Drives::Locked => Actuators::Locked,
-            Drives::Elastic => Actuators::Elastic,
-            Drives::Free => Actuators::Free,
+            DriveChoice::Locked => Actuators::Locked,
+            DriveChoice::Elastic => Actuators::Elastic,
+            DriveChoice::Free => Actuators::Free,
         }
     }
 }
@@ -36,7 +36,7 @@ impl Drives {
 #[derive(Args)]
 pub struct Arguments {
     #[command(flatten)]
-    subject: Subject,
+    subject: RobotChoice,
     /// Platform pose, all its coordinates: x=0,y=0,phi=-60deg; the home pose unless given
     #[arg(long, value_name = "COORDINATES", allow_hyphen_values = true)]
     pose: Option<String>,
@@ -48,9 +48,9 @@ pub struct Arguments {
     count: String,
     /// What the drives do
     #[arg(long, value_name = "WHAT", default_value = "elastic")]
-    pub actuators: Drives,
+    pub actuators: DriveChoice,
     #[command(flatten)]
-    pub cartesian: cartesian::Options,
+    pub cartesian: cartesian::CartesianOptions,
     /// cartesian: the full method beside it, mode by mode
     #[arg(long, value_name = "full")]
     pub compare: Option<Compare>,
@@ -91,7 +91,7 @@ fn answer(robot: &Robot, arguments: &Arguments) -> Result<(), Failure> {
     let asked = robot.frequencies(&pose).mode(&ask::one_mode(robot, arguments.mode.as_deref())?);
     let asked = asked.count(count(&arguments.count)?).actuators(arguments.actuators.of());
     let asked = if arguments.sensitivity { asked.sensitivities() } else { asked };
-    if arguments.cartesian.method == Method::Cartesian {
+    if arguments.cartesian.method == FrequencyMethod::Cartesian {
         return cartesian::answer(robot, asked, &home, arguments);
     }
     let idle = arguments.cartesian.idle();

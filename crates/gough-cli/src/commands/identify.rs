@@ -1,6 +1,6 @@
 //! `gough identify`: dynamic parameters from records.
 
-use crate::ask::{Assigned, Subject, assignments, one_mode, time};
+use crate::ask::{Assigned, RobotChoice, assignments, one_mode, time};
 use crate::commands::trajectory::effort_label;
 use crate::failure::Failure;
 use crate::output::{Files, Output, spares};
@@ -20,7 +20,7 @@ use std::path::{Path, PathBuf};
 #[derive(Args)]
 pub struct Arguments {
     #[command(flatten)]
-    subject: Subject,
+    subject: RobotChoice,
     /// Seek a periodic motion that shows the parameters well, instead of using records
     #[arg(long, conflicts_with = "data")]
     excite: bool,

@@ -1,14 +1,14 @@
 //! `gough kinematics`.
 
 use crate::angles::{self, Angles};
-use crate::ask::{self, Modes, Subject};
-use crate::batch::{self, Answer, Frame};
-use crate::commands::motion::{self, Asked};
+use crate::ask::{self, Modes, RobotChoice};
+use crate::batch::{self, Envelope, StateAnswer};
+use crate::commands::motion::{self, MotionAsked};
 use crate::failure::{Failure, error_json};
 use crate::output::Output;
 use crate::source::{Raw, States};
-use crate::states::{self, State, joint_text, pose_json, pose_text};
-use crate::table::{self, Choice, Form};
+use crate::states::{self, AskedState, joint_text, pose_json, pose_text};
+use crate::table::{self, Choice, TableForm};
 use clap::Args;
 use gough::Robot;
 use gough::kinematics::motion::{Motion, move_from};
@@ -28,7 +28,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 #[command(group = clap::ArgGroup::new("question").required(true).multiple(true))]
 pub struct Arguments {
     #[command(flatten)]
-    subject: Subject,
+    subject: RobotChoice,
     /// Platform pose, all its coordinates: x=0.05,y=0.25 or x=..,y=..,phi=30deg or x=..,y=..,z=..,roll=..,pitch=..,yaw=..
     /// or ..,qw=..,qx=..,qy=..,qz=..; without any orientation a spatial platform keeps that of home
     #[arg(long, group = "question", value_name = "COORDINATES", allow_hyphen_values = true)]
@@ -85,7 +85,7 @@ fn answer(robot: &Robot, arguments: &Arguments) -> Result<(), Failure> {
             let pose = ask::pose(robot.model(), text)?;
             let home = ask::from_home(robot.model(), text)?;
             if arguments.twist.is_some() || arguments.acceleration.is_some() || arguments.matrices {
-                let asked = Asked {
+                let asked = MotionAsked {
                     twist: arguments.twist.as_deref().map(|t| motion::components(robot, t, "--twist")).transpose()?,
                     acceleration: arguments
                         .acceleration
@@ -371,7 +371,7 @@ fn many(
         }
     };
     let rest = vec![0.0; t.platform.independent.len()];
-    let solve = |state: &State| -> Result<(Posture, Option<Motion<f64>>), SolveError> {
+    let solve = |state: &AskedState| -> Result<(Posture, Option<Motion<f64>>), SolveError> {
         let posture = inverse_given(model, &state.pose, &mode, &state.given)?;
         if state.twist.is_none() && state.acceleration.is_none() {
             return Ok((posture, None));
@@ -385,19 +385,19 @@ fn many(
         }
         Ok((posture, Some(motion)))
     };
-    let form = Form::of(output, choice);
+    let form = TableForm::of(output, choice);
     let columns = table::columns(model, choice, &OF_JOINTS)?;
     let (source, states) = States::open(model, path)?;
     let total = || states::count(path);
-    if !matches!(form, Form::Document | Form::Lines) {
-        let one = |state: &Result<State, String>| {
+    if !matches!(form, TableForm::Document | TableForm::Lines) {
+        let one = |state: &Result<AskedState, String>| {
             let state = asked_of(state)?;
             let (posture, motion) = solve(state)?;
             Ok(table::row(model, &columns, &state_json(model, &posture, motion.as_ref(), Some(state))))
         };
         return batch::table((source, states), (form, &columns), (output, &total), &|states| batch::rows(states, &one));
     }
-    let json = output.json || form == Form::Lines;
+    let json = output.json || form == TableForm::Lines;
     let taken = AtomicUsize::new(0);
     let answer = |i: usize, raw: &Result<Raw, String>| {
         let state = raw.as_ref().map_err(Clone::clone).and_then(|r| states.state(r));
@@ -417,11 +417,11 @@ fn many(
             Err(e) if json => error_json(e.kind(), &e.to_string()).to_string(),
             Err(e) => format!("{:>6} {e}\n", i + 1),
         };
-        Answer { text, refused, misuse }
+        StateAnswer { text, refused, misuse }
     };
     let (active, passive) = joints_json(t);
     let heads: String = shown(t).map(|c| format!("{:>15}", format!("q{}", t.coords[c].name))).collect();
-    let frame = Frame {
+    let frame = Envelope {
         head: json!({ "robot": t.name, "active_joints": active, "passive_joints": passive }),
         heading: format!("{} in working mode {}\n\n{:>6}{heads}\n", t.name, mode.name(t), "state"),
         total: &total,
@@ -436,7 +436,7 @@ fn many(
     batch::run(Box::new(source.map(Ok)), form, &frame, output, &answer)
 }
 
-fn asked_of(state: &Result<State, String>) -> Result<&State, SolveError> {
+fn asked_of(state: &Result<AskedState, String>) -> Result<&AskedState, SolveError> {
     state.as_ref().map_err(|reason| SolveError::NotAPose { reason: reason.clone() })
 }
 
@@ -446,7 +446,12 @@ fn shown(t: &Topology) -> impl Iterator<Item = CoordId> {
 }
 
 /// One state of a list, as JSON.
-fn state_json(model: &Model<f64>, posture: &Posture, motion: Option<&Motion<f64>>, asked: Option<&State>) -> Value {
+fn state_json(
+    model: &Model<f64>,
+    posture: &Posture,
+    motion: Option<&Motion<f64>>,
+    asked: Option<&AskedState>,
+) -> Value {
     let mut answer = PostureAnswer::new(model, posture, motion);
     if let Some(asked) = asked {
         (answer.twist, answer.acceleration) = (asked.twist.clone(), asked.acceleration.clone());

@@ -1,14 +1,14 @@
 //! `gough map`.
 
 use crate::angles::Angles;
-use crate::ask::{Subject, assignments, one_mode};
+use crate::ask::{RobotChoice, assignments, one_mode};
 use crate::commands::cartesian;
-use crate::commands::frequencies::Drives;
+use crate::commands::frequencies::DriveChoice;
 use crate::encode::csv_cell;
 use crate::failure::Failure;
 use crate::interrupt;
 use crate::output::{Files, Output, Pieces, spares};
-use crate::plot::{self, Axis, Chart, Field, Picture, Scale, Series, Style};
+use crate::plot::{self, Chart, Field, Picture, PlotAxis, Scale, Series, Style};
 use crate::region;
 use crate::states::left_out_text;
 use clap::{Args, ValueEnum};
@@ -40,7 +40,7 @@ impl MapScale {
 #[derive(Args)]
 pub struct Arguments {
     #[command(flatten)]
-    subject: Subject,
+    subject: RobotChoice,
     #[arg(long, value_name = "NAME", help = quantity_help())]
     quantity: String,
     /// One to three coordinates: x=-0.2:0.2,y=-0.2:0.2 or x=-0.2:0.2:101,..
@@ -60,9 +60,9 @@ pub struct Arguments {
     wrench: Option<String>,
     /// What the drives do while a natural frequency is mapped; elastic unless given
     #[arg(long, value_name = "WHAT")]
-    actuators: Option<Drives>,
+    actuators: Option<DriveChoice>,
     #[command(flatten)]
-    cartesian: cartesian::Options,
+    cartesian: cartesian::CartesianOptions,
     /// Follow the mode that is f1, f2, .. at the first node by its shape, over areas too (curves do unless --by-order)
     #[arg(long, conflicts_with = "by_order")]
     follow: bool,
@@ -133,11 +133,11 @@ fn answer_for(robot: &Robot, arguments: &Arguments) -> Result<(), Failure> {
 /// The question that the options ask.
 fn asked<'r>(robot: &'r Robot, region: &Region, arguments: &Arguments) -> Result<MapQuestion<'r>, Failure> {
     check_options(arguments)?;
-    let choices = arguments.cartesian.choices(robot, arguments.actuators.unwrap_or(Drives::Elastic).of());
+    let choices = arguments.cartesian.choices(robot, arguments.actuators.unwrap_or(DriveChoice::Elastic).of());
     let mut asked = robot.map(&arguments.quantity).in_region(region);
     asked = asked.mode(&one_mode(robot, arguments.mode.as_deref())?);
     asked = asked.actuators(choices.actuators).rods(choices.rods).virtual_twists(choices.virtual_twists);
-    if arguments.cartesian.method == cartesian::Method::Cartesian {
+    if arguments.cartesian.method == cartesian::FrequencyMethod::Cartesian {
         asked = asked.cartesian();
     }
     if let Some(k) = arguments.stiffness {
@@ -362,7 +362,7 @@ pub fn draw(
     };
     let most = if let Scale::Category(labels) = &colours { labels.len() } else { 0 };
     let values = found.values.iter().map(|v| v.map(|x| if most > 0 { (x - 1.0).min(most as f64 - 1.0) } else { x }));
-    let axis = |k: usize| Axis {
+    let axis = |k: usize| PlotAxis {
         label: labels[k].clone(),
         low: region::shown(region.spans()[k].coordinate, region.spans()[k].low),
         high: region::shown(region.spans()[k].coordinate, region.spans()[k].high),

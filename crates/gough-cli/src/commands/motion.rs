@@ -19,7 +19,7 @@ use serde_json::{Map, Value, json};
 use std::fmt::Write as _;
 
 /// What is asked beyond the posture.
-pub struct Asked {
+pub struct MotionAsked {
     pub twist: Option<Vec<f64>>,
     pub acceleration: Option<Vec<f64>>,
     pub matrices: bool,
@@ -32,7 +32,7 @@ pub fn components(robot: &Robot, text: &str, option: &str) -> Result<Vec<f64>, F
 }
 
 /// One working mode, answered.
-struct State {
+struct AnsweredMode {
     posture: Posture,
     motion: Option<Motion<f64>>,
     matrices: Option<StateMatrices>,
@@ -44,7 +44,7 @@ pub fn answer(
     (pose, home): (&Pose<f64>, &[(&'static str, f64)]),
     modes: Option<Modes>,
     given: &[(CoordId, f64)],
-    asked: &Asked,
+    asked: &MotionAsked,
     output: &Output,
 ) -> Result<(), Failure> {
     let model = robot.model();
@@ -67,7 +67,7 @@ pub fn answer(
             other => other,
         })
     });
-    let states = states.collect::<Result<Vec<State>, Failure>>()?;
+    let states = states.collect::<Result<Vec<AnsweredMode>, Failure>>()?;
     let told = || {
         let mut answer = document(robot, &states, asked);
         add_assumed(model.topology(), &assumed, &mut answer);
@@ -81,7 +81,7 @@ pub fn answer(
     output.give(told, || text(robot, &states, asked) + &notes() + &ask::home_text(home))
 }
 
-fn state(robot: &Robot, posture: Posture, asked: &Asked) -> Result<State, Failure> {
+fn state(robot: &Robot, posture: Posture, asked: &MotionAsked) -> Result<AnsweredMode, Failure> {
     let model = robot.model();
     let rest = vec![0.0; model.topology().platform.independent.len()];
     let moves = asked.twist.is_some() || asked.acceleration.is_some();
@@ -97,28 +97,28 @@ fn state(robot: &Robot, posture: Posture, asked: &Asked) -> Result<State, Failur
         None
     };
     let matrices = if asked.matrices { Some(matrices_at(model, &posture, moves.then_some(twist))?) } else { None };
-    Ok(State { posture, motion, matrices })
+    Ok(AnsweredMode { posture, motion, matrices })
 }
 
 /// A matrix, or a bias, which is a column.
-enum Entry {
+enum MatrixOrBias {
     Matrix(Dense<f64>),
     Bias(Vec<f64>),
 }
 
-impl Entry {
+impl MatrixOrBias {
     fn json(&self) -> Value {
         match self {
-            Entry::Bias(x) => json!(x),
-            Entry::Matrix(m) => m.data.chunks(m.cols.max(1)).map(|row| json!(row)).collect(),
+            MatrixOrBias::Bias(x) => json!(x),
+            MatrixOrBias::Matrix(m) => m.data.chunks(m.cols.max(1)).map(|row| json!(row)).collect(),
         }
     }
 
     /// Rows as text; what is rounding beside the largest entry is zero.
     fn rows(&self) -> Vec<String> {
         let (data, cols) = match self {
-            Entry::Bias(x) => (x, 1),
-            Entry::Matrix(m) => (&m.data, m.cols.max(1)),
+            MatrixOrBias::Bias(x) => (x, 1),
+            MatrixOrBias::Matrix(m) => (&m.data, m.cols.max(1)),
         };
         let size = data.iter().fold(0.0_f64, |m, x| m.max(x.abs()));
         let entry = |x: &f64| format!("{:>13.6}", if x.abs() < f64::max(1e-12 * size, 5e-7) { 0.0 } else { *x });
@@ -127,10 +127,10 @@ impl Entry {
 }
 
 /// Names, meanings and values of all matrices; what does not exist at the posture is missing.
-fn named(s: &StateMatrices, moves: bool) -> Vec<(&'static str, &'static str, Option<Entry>)> {
+fn named(s: &StateMatrices, moves: bool) -> Vec<(&'static str, &'static str, Option<MatrixOrBias>)> {
     let (m, j) = (&s.matrices, &s.jacobians);
-    let matrix = |m: &Dense<f64>| Some(Entry::Matrix(m.clone()));
-    let bias = |x: &[f64]| Some(Entry::Bias(x.to_vec()));
+    let matrix = |m: &Dense<f64>| Some(MatrixOrBias::Matrix(m.clone()));
+    let bias = |x: &[f64]| Some(MatrixOrBias::Bias(x.to_vec()));
     let mut list = vec![
         ("A", "A t_p + B qd_a = 0", matrix(&m.A)),
         ("B", "A t_p + B qd_a = 0", matrix(&m.B)),
@@ -166,10 +166,10 @@ fn redundancy(r: Redundancy) -> &'static str {
     }
 }
 
-fn document(robot: &Robot, states: &[State], asked: &Asked) -> Value {
+fn document(robot: &Robot, states: &[AnsweredMode], asked: &MotionAsked) -> Value {
     let model = robot.model();
     let t = model.topology();
-    let one = |s: &State| {
+    let one = |s: &AnsweredMode| {
         let p = &s.posture;
         let (gap_m, gap_rad) = p.gap(model);
         let mut entry = json!({ "name": p.mode().name(t) });
@@ -208,7 +208,7 @@ fn document(robot: &Robot, states: &[State], asked: &Asked) -> Value {
     })
 }
 
-fn text(robot: &Robot, states: &[State], asked: &Asked) -> String {
+fn text(robot: &Robot, states: &[AnsweredMode], asked: &MotionAsked) -> String {
     let model = robot.model();
     let t = model.topology();
     let names = component_names(model);
@@ -270,8 +270,8 @@ fn matrices_text(robot: &Robot, s: &StateMatrices, moves: bool, out: &mut String
             continue;
         };
         let size = match &entry {
-            Entry::Matrix(m) => format!("{} x {}", m.rows, m.cols),
-            Entry::Bias(x) => format!("{}", x.len()),
+            MatrixOrBias::Matrix(m) => format!("{} x {}", m.rows, m.cols),
+            MatrixOrBias::Bias(x) => format!("{}", x.len()),
         };
         let _ = writeln!(out, "\n{name}  ({size})  {equation}");
         entry.rows().iter().for_each(|row| {

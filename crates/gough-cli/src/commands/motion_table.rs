@@ -65,12 +65,12 @@ fn joint_units(robot: &Robot, per: &str) -> String {
 }
 
 /// Curves of the lengths or of the angles among the coordinates of the platform.
-fn coordinate_curves(model: &Model<f64>, turning: bool) -> Vec<Curve<'_>> {
+fn coordinate_curves(model: &Model<f64>, turning: bool) -> Vec<InstantCurve<'_>> {
     let (platform, chart) = (&model.topology().platform, PoseChart::of(model));
     let planar = platform.coordinates == Coordinates::Planar;
     let names = ["x", "y", "z", "roll", "pitch", if planar { "phi" } else { "yaw" }];
     let own = platform.independent.iter().chain(&platform.dependent).filter(|c| c.is_angle() == turning);
-    let curve = |c: &Coordinate| -> Curve<'_> {
+    let curve = |c: &Coordinate| -> InstantCurve<'_> {
         let k = c.index();
         let shown = move |x: f64| if turning { angles::shown(x) } else { x };
         (names[k].to_owned(), Box::new(move |i| shown(chart.coordinates(&i.pose)[k])))
@@ -79,18 +79,19 @@ fn coordinate_curves(model: &Model<f64>, turning: bool) -> Vec<Curve<'_>> {
 }
 
 /// Name of a curve, and its value at an instant.
-type Curve<'a> = (String, Box<dyn Fn(&Instant) -> f64 + 'a>);
+pub type InstantCurve<'a, I = Instant> = (String, Box<dyn Fn(&I) -> f64 + 'a>);
 
 pub fn draw(robot: &Robot, done: &Done, show: Show, path: &Path) -> Result<Vec<u8>, plot::PlotError> {
     let model = robot.model();
     let t = model.topology();
     let joints = || t.active_names().into_iter().map(|n| format!("q{n}")).enumerate();
-    let (y_label, curves): (String, Vec<Curve<'_>>) = match show {
+    let (y_label, curves): (String, Vec<InstantCurve<'_>>) = match show {
         Show::Platform => ("position (m)".to_owned(), coordinate_curves(model, false)),
         Show::Orientation => (format!("orientation ({})", angles::unit()), coordinate_curves(model, true)),
         Show::Quaternion => {
-            let part =
-                |(k, n): (usize, &str)| -> Curve<'_> { (n.to_owned(), Box::new(move |i| to_quaternion(&i.pose.R)[k])) };
+            let part = |(k, n): (usize, &str)| -> InstantCurve<'_> {
+                (n.to_owned(), Box::new(move |i| to_quaternion(&i.pose.R)[k]))
+            };
             ("orientation".to_owned(), ["qw", "qx", "qy", "qz"].into_iter().enumerate().map(part).collect())
         }
         Show::Joints => (
@@ -106,7 +107,7 @@ pub fn draw(robot: &Robot, done: &Done, show: Show, path: &Path) -> Result<Vec<u
         }
         Show::Energy => {
             let start = done.found.states.first().map_or(0.0, |i| i.energies[2]);
-            let curves: Vec<Curve<'_>> = vec![
+            let curves: Vec<InstantCurve<'_>> = vec![
                 ("kinetic".to_owned(), Box::new(|i| i.energies[0] + i.energies[1])),
                 ("potential, from the start".to_owned(), Box::new(move |i| i.energies[2] - start)),
                 ("work of the drives".to_owned(), Box::new(|i| i.work)),
@@ -117,7 +118,7 @@ pub fn draw(robot: &Robot, done: &Done, show: Show, path: &Path) -> Result<Vec<u
         Show::Elastic => return Ok(Vec::new()),
         Show::Error => {
             let Some(trajectory) = &done.trajectory else { return Ok(Vec::new()) };
-            let mut curves: Vec<Curve<'_>> =
+            let mut curves: Vec<InstantCurve<'_>> =
                 vec![("position (m)".to_owned(), Box::new(|i| off(robot, trajectory, i)[0]))];
             if t.platform.independent.iter().any(|c| c.is_angle()) {
                 let name = format!("orientation ({})", angles::unit());

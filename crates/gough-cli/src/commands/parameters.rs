@@ -1,7 +1,7 @@
 //! `gough parameters`: which dynamic parameters efforts depend on, and in which groups.
 
 use crate::ask::one_mode;
-use crate::ask::{self, Subject};
+use crate::ask::{self, RobotChoice};
 use crate::commands::motion::components;
 use crate::failure::Failure;
 use crate::output::Output;
@@ -19,7 +19,7 @@ use std::fmt::Write as _;
 #[derive(Args)]
 pub struct Arguments {
     #[command(flatten)]
-    subject: Subject,
+    subject: RobotChoice,
     /// Leave friction out: masses, first moments, inertias and rotors only
     #[arg(long)]
     without_friction: bool,

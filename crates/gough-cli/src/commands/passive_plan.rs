@@ -17,7 +17,7 @@ use std::path::Path;
 type Ends = [(Pose<f64>, WorkingMode); 2];
 
 /// An instant of the plan.
-struct Row {
+struct PassiveRow {
     t: f64,
     platform: [[f64; 3]; 3],
     /// Coordinates of the leg.
@@ -58,13 +58,13 @@ pub fn answer(
     )
 }
 
-fn rows_at(leg: &LegDriven<'_>, plan: &LegPlan, step: f64) -> Result<Vec<Row>, Failure> {
+fn rows_at(leg: &LegDriven<'_>, plan: &LegPlan, step: f64) -> Result<Vec<PassiveRow>, Failure> {
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // checked by the caller
     let count = (plan.duration / step - 1e-9).ceil().max(1.0) as usize;
     (0..=count).map(|k| row(leg, plan, (k as f64 * step).min(plan.duration))).collect()
 }
 
-fn row(leg: &LegDriven<'_>, plan: &LegPlan, t: f64) -> Result<Row, Failure> {
+fn row(leg: &LegDriven<'_>, plan: &LegPlan, t: f64) -> Result<PassiveRow, Failure> {
     let jets = plan.at(t);
     let efforts = |friction| match leg.efforts(&jets, friction) {
         Err(_) if (t - plan.crossing.t).abs() < 1e-6 * plan.duration => Ok(plan.crossing.limit_efforts.clone()),
@@ -72,7 +72,7 @@ fn row(leg: &LegDriven<'_>, plan: &LegPlan, t: f64) -> Result<Row, Failure> {
     };
     let (efforts, without_friction) = (efforts(Some(Sign::Sharp))?, efforts(None)?);
     let q = jets.iter().map(|j| j[0]).collect();
-    Ok(Row { t, platform: leg.platform(&jets), q, efforts, without_friction })
+    Ok(PassiveRow { t, platform: leg.platform(&jets), q, efforts, without_friction })
 }
 
 /// Largest efforts at twenty instants on either side of the crossing, in steps from a millisecond to a microsecond.
@@ -90,7 +90,7 @@ fn refinement(leg: &LegDriven<'_>, plan: &LegPlan) -> Result<Vec<(f64, Vec<f64>)
 }
 
 /// Largest efforts with their times.
-fn peaks(rows: &[Row], drives: usize) -> Vec<(f64, f64)> {
+fn peaks(rows: &[PassiveRow], drives: usize) -> Vec<(f64, f64)> {
     let of = |k: usize| rows.iter().map(|r| (r.efforts[k], r.t)).max_by(|a, b| a.0.abs().total_cmp(&b.0.abs()));
     (0..drives).map(|k| of(k).unwrap_or((0.0, 0.0))).collect()
 }
@@ -106,7 +106,7 @@ fn arrival_text(arrival: &LegArrival) -> String {
 fn document(
     robot: &Robot,
     plan: &LegPlan,
-    rows: &[Row],
+    rows: &[PassiveRow],
     refinement: &[(f64, Vec<f64>)],
     arrival: &LegArrival,
 ) -> Value {
@@ -116,7 +116,7 @@ fn document(
     let coordinates = t.legs[plan.leg].coords.iter().map(|c| format!("q{}", t.coords[c].name));
     let polynomials: serde_json::Map<String, Value> =
         coordinates.zip(plan.polynomials.iter().map(|p| json!(p.coefficients))).collect();
-    let state = |r: &Row| json!({ "t": r.t, "position": r.platform[0], "leg": r.q, "efforts": r.without_friction, "efforts_with_friction": r.efforts });
+    let state = |r: &PassiveRow| json!({ "t": r.t, "position": r.platform[0], "leg": r.q, "efforts": r.without_friction, "efforts_with_friction": r.efforts });
     json!({
         "robot": t.name,
         "active_joints": names,
@@ -129,7 +129,13 @@ fn document(
     })
 }
 
-fn text(robot: &Robot, leg: &LegDriven<'_>, plan: &LegPlan, rows: &[Row], refinement: &[(f64, Vec<f64>)]) -> String {
+fn text(
+    robot: &Robot,
+    leg: &LegDriven<'_>,
+    plan: &LegPlan,
+    rows: &[PassiveRow],
+    refinement: &[(f64, Vec<f64>)],
+) -> String {
     let t = robot.model().topology();
     let c = &plan.crossing;
     let [x, y, z] = c.position;
@@ -161,7 +167,7 @@ fn text(robot: &Robot, leg: &LegDriven<'_>, plan: &LegPlan, rows: &[Row], refine
     out
 }
 
-fn csv(robot: &Robot, leg: &LegDriven<'_>, rows: &[Row]) -> String {
+fn csv(robot: &Robot, leg: &LegDriven<'_>, rows: &[PassiveRow]) -> String {
     let t = robot.model().topology();
     let mut heads: Vec<String> = ["t", "x", "y", "z", "xd", "yd", "zd", "xdd", "ydd", "zdd"].map(str::to_owned).into();
     heads.extend(leg.coordinates().into_iter().map(|c| format!("q{}", t.coords[c].name)));

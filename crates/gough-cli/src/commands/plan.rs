@@ -1,6 +1,6 @@
 //! `gough plan`: a motion from pose to pose: by a law, as fast as the drives allow, or through singularities.
 
-use crate::ask::{Subject, one_mode, time};
+use crate::ask::{RobotChoice, one_mode, time};
 use crate::commands::motion::components;
 use crate::commands::motion_table::motion_heads;
 use crate::commands::passive_plan;
@@ -28,7 +28,7 @@ use std::path::{Path, PathBuf};
 
 /// Laws by their names on the command line.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Law {
+pub enum LawName {
     Poly3,
     Poly5,
     Poly7,
@@ -37,15 +37,15 @@ pub enum Law {
     SCurve,
 }
 
-impl Law {
+impl LawName {
     pub fn law(self) -> TimeLaw {
         match self {
-            Law::Poly3 => TimeLaw::Poly3,
-            Law::Poly5 => TimeLaw::Poly5,
-            Law::Poly7 => TimeLaw::Poly7,
-            Law::BangBang => TimeLaw::BangBang,
-            Law::Trapezoid => TimeLaw::Trapezoid,
-            Law::SCurve => TimeLaw::SCurve,
+            LawName::Poly3 => TimeLaw::Poly3,
+            LawName::Poly5 => TimeLaw::Poly5,
+            LawName::Poly7 => TimeLaw::Poly7,
+            LawName::BangBang => TimeLaw::BangBang,
+            LawName::Trapezoid => TimeLaw::Trapezoid,
+            LawName::SCurve => TimeLaw::SCurve,
         }
     }
 }
@@ -61,7 +61,7 @@ enum Space {
 
 /// What a plan is chosen for.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Wanted {
+enum ObjectiveChoice {
     /// Smallest peak of the efforts
     Peak,
     /// Smallest integral of squared efforts
@@ -72,7 +72,7 @@ enum Wanted {
 
 /// What a picture shows.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Show {
+enum PlanPicture {
     /// Efforts of the drives over time
     Efforts,
     /// Coordinates of the platform over time
@@ -84,7 +84,7 @@ enum Show {
 #[derive(Args)]
 pub struct Arguments {
     #[command(flatten)]
-    subject: Subject,
+    subject: RobotChoice,
     /// Where it starts; home unless given
     #[arg(long, value_name = "COORDINATES", allow_hyphen_values = true)]
     from: Option<String>,
@@ -96,7 +96,7 @@ pub struct Arguments {
     time: Option<String>,
     /// Law of motion from rest to rest; with --via, poly5 passes the poses and the others rest at them
     #[arg(long, value_enum, default_value = "poly5", conflicts_with = "cross")]
-    law: Law,
+    law: LawName,
     /// A pose on the way and its time: --via x=0.1,y=0.3@0.5; several in the order of time
     #[arg(long, value_name = "COORDINATES@TIME", allow_hyphen_values = true, conflicts_with_all = ["cross", "space"])]
     via: Vec<String>,
@@ -126,7 +126,7 @@ pub struct Arguments {
     to_mode: Option<String>,
     /// Move crossing points, times, twists and accelerations that are not given, within the limits of the file
     #[arg(long, value_enum, requires = "cross")]
-    optimise: Option<Wanted>,
+    optimise: Option<ObjectiveChoice>,
     /// Seed of the search
     #[arg(long, default_value_t = 1, requires = "optimise")]
     seed: u64,
@@ -141,7 +141,7 @@ pub struct Arguments {
     plot: Option<PathBuf>,
     /// What the picture shows
     #[arg(long, value_enum, default_value = "efforts", requires = "plot")]
-    show: Show,
+    show: PlanPicture,
     /// Working mode, such as --mode=+-+; by default that of the file
     #[arg(long, value_name = "MODE", allow_hyphen_values = true)]
     mode: Option<String>,
@@ -179,9 +179,9 @@ fn answer(robot: &Robot, arguments: &Arguments) -> Result<(), Failure> {
     let mut files = Files::default();
     if let Some(file) = &arguments.plot {
         let drawn = match arguments.show {
-            Show::Efforts => draw(robot, &made.along, file),
-            Show::Motion => draw_motion(robot, &made, file),
-            Show::Path => plot::draw(&path_picture(robot, &mode, &made)?, file),
+            PlanPicture::Efforts => draw(robot, &made.along, file),
+            PlanPicture::Motion => draw_motion(robot, &made, file),
+            PlanPicture::Path => plot::draw(&path_picture(robot, &mode, &made)?, file),
         };
         files.add(file, &drawn.map_err(|e| Failure::Usage(e.to_string()))?)?;
     }
@@ -223,9 +223,9 @@ fn asked<'r>(
         asked = asked.cross(wishes(robot, duration, arguments)?).seed(arguments.seed);
     }
     let objective = arguments.optimise.map(|wanted| match wanted {
-        Wanted::Peak => Objective::Peak,
-        Wanted::Energy => Objective::Energy,
-        Wanted::Time => Objective::Time,
+        ObjectiveChoice::Peak => Objective::Peak,
+        ObjectiveChoice::Energy => Objective::Energy,
+        ObjectiveChoice::Time => Objective::Time,
     });
     Ok(if let Some(objective) = objective { asked.optimise(objective) } else { asked })
 }

@@ -1,6 +1,6 @@
 //! `gough response`: how the platform answers to a force over frequency, and its compliance at rest.
 
-use crate::ask::{self, Subject, one_mode};
+use crate::ask::{self, RobotChoice, one_mode};
 use crate::failure::Failure;
 use crate::output::{Files, Output};
 use crate::plot::{self, Chart, Series, Style};
@@ -14,7 +14,7 @@ use std::path::PathBuf;
 
 /// What is compared with the force.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Kind {
+enum ResponseChoice {
     /// Displacement per force
     Receptance,
     /// Velocity per force
@@ -26,7 +26,7 @@ enum Kind {
 #[derive(Args)]
 pub struct Arguments {
     #[command(flatten)]
-    subject: Subject,
+    subject: RobotChoice,
     /// Platform pose, all its coordinates; the home pose unless given
     #[arg(long, value_name = "COORDINATES", allow_hyphen_values = true)]
     pose: Option<String>,
@@ -41,7 +41,7 @@ pub struct Arguments {
     output_motion: String,
     /// What is compared with the force
     #[arg(long, value_enum, default_value = "receptance")]
-    kind: Kind,
+    kind: ResponseChoice,
     /// Frequencies in Hz, FROM:TO
     #[arg(long, value_name = "FROM:TO", default_value = "1:200")]
     range: String,
@@ -88,9 +88,9 @@ fn answer(robot: &Robot, arguments: &Arguments) -> Result<(), Failure> {
     let model = robot.model();
     let pose = arguments.pose.as_deref().map_or(Ok(*robot.home().pose()), |p| ask::pose(model, p))?;
     let kind = match arguments.kind {
-        Kind::Receptance => ResponseKind::Receptance,
-        Kind::Mobility => ResponseKind::Mobility,
-        Kind::Accelerance => ResponseKind::Accelerance,
+        ResponseChoice::Receptance => ResponseKind::Receptance,
+        ResponseChoice::Mobility => ResponseKind::Mobility,
+        ResponseChoice::Accelerance => ResponseKind::Accelerance,
     };
     let asked = robot.response(&pose, &arguments.input, &arguments.output_motion).kind(kind);
     let asked = asked.mode(&one_mode(robot, arguments.mode.as_deref())?);

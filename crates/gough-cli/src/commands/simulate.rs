@@ -1,13 +1,13 @@
 //! `gough simulate`: motion over time under efforts or a controller.
 
 use crate::angles::Angles;
-use crate::ask::{self, Subject, one_mode, time};
+use crate::ask::{self, RobotChoice, one_mode, time};
 use crate::commands::dynamics::efforts;
-use crate::commands::flexible::Asked;
+use crate::commands::flexible::FlexibleConditions;
 use crate::commands::flexible_simulate;
 use crate::commands::motion::components;
 use crate::commands::motion_table::{draw, table};
-use crate::commands::plan::Law as MotionLaw;
+use crate::commands::plan::LawName;
 use crate::failure::Failure;
 use crate::interrupt;
 use crate::loads;
@@ -35,7 +35,7 @@ use std::path::{Path, PathBuf};
 
 /// What follows the trajectory.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Kind {
+enum ControlChoice {
     /// Springs and dampers at the drives: kp (q_d - q) + kd (qd_d - qd)
     JointPd,
     /// The same on the platform, carried to the drives, and what holds the robot against gravity
@@ -87,7 +87,7 @@ impl Show {
 #[allow(clippy::struct_excessive_bools)] // switches of the command line
 pub struct Arguments {
     #[command(flatten)]
-    subject: Subject,
+    subject: RobotChoice,
     /// Where it starts; home unless given
     #[arg(long, value_name = "COORDINATES", allow_hyphen_values = true)]
     from: Option<String>,
@@ -107,7 +107,7 @@ pub struct Arguments {
     efforts: Option<String>,
     /// A controller along --trajectory, to --to, or at the start
     #[arg(long, value_enum)]
-    controller: Option<Kind>,
+    controller: Option<ControlChoice>,
     /// Trajectory file (CSV) to follow
     #[arg(long, value_name = "FILE", requires = "controller", conflicts_with = "to")]
     trajectory: Option<PathBuf>,
@@ -122,7 +122,7 @@ pub struct Arguments {
     duration: Option<String>,
     /// Law of motion to that pose
     #[arg(long, value_enum, default_value = "poly5", requires = "to")]
-    law: MotionLaw,
+    law: LawName,
     /// Gains: kp=400,kd=40, or one per drive or component, kp=400:300,kd=40; computed-torque has these unless given
     #[arg(long, value_name = "GAINS", requires = "controller", allow_hyphen_values = true)]
     gains: Option<String>,
@@ -251,7 +251,7 @@ fn flexible(robot: &Robot, arguments: &Arguments) -> Result<(), Failure> {
         ("--perturb", arguments.perturb.is_some()),
         ("--hidden-payload", arguments.hidden_payload),
         ("--through-type2", arguments.through_type2),
-        ("--controller platform-pd", arguments.controller == Some(Kind::PlatformPd)),
+        ("--controller platform-pd", arguments.controller == Some(ControlChoice::PlatformPd)),
         ("--show error", arguments.show == Show::Error),
         ("--show orientation", arguments.show == Show::Orientation),
         ("--show quaternion", arguments.show == Show::Quaternion),
@@ -300,7 +300,7 @@ fn flexible(robot: &Robot, arguments: &Arguments) -> Result<(), Failure> {
         loads,
         ..FlexibleOptions::lasting(rigid.duration)
     };
-    let asked = Asked {
+    let asked = FlexibleConditions {
         payload: arguments.payload.as_deref().map(loads::payload).transpose()?,
         loads: Vec::new(),
         deflected: arguments.deflected,
@@ -308,7 +308,7 @@ fn flexible(robot: &Robot, arguments: &Arguments) -> Result<(), Failure> {
         friction: None,
     };
     let elastic = arguments.elastic.as_deref().map_or(Ok(Vec::new()), |t| numbers(t, "--elastic"))?;
-    let start = flexible_simulate::Start { pose: from, twist, elastic };
+    let start = flexible_simulate::FlexibleStart { pose: from, twist, elastic };
     let done = flexible_simulate::run(robot, &mode, &start, &law, &options, &asked)?;
     let mut files = Files::default();
     if let Some(file) = &arguments.csv {
@@ -436,7 +436,7 @@ fn law(
         return Ok((Law::Efforts(table), None));
     }
     let Some(kind) = arguments.controller else { return Ok((Law::Free, None)) };
-    if arguments.gravity && kind != Kind::JointPd {
+    if arguments.gravity && kind != ControlChoice::JointPd {
         return Err(Failure::Usage("--gravity is for joint-pd; the others have it".to_owned()));
     }
     let (trajectory, rates) = match (&arguments.trajectory, &arguments.to) {
@@ -454,13 +454,13 @@ fn law(
     };
     let gains = match (&arguments.gains, kind) {
         (Some(text), _) => gains(text)?,
-        (None, Kind::ComputedTorque) => Gains::all(400.0, 40.0),
+        (None, ControlChoice::ComputedTorque) => Gains::all(400.0, 40.0),
         (None, _) => return Err(Failure::Usage("--gains kp=..,kd=.. are needed for this controller".to_owned())),
     };
     let feedback = match kind {
-        Kind::JointPd => Feedback::JointPd { gravity: arguments.gravity },
-        Kind::PlatformPd => Feedback::PlatformPd,
-        Kind::ComputedTorque => Feedback::ComputedTorque,
+        ControlChoice::JointPd => Feedback::JointPd { gravity: arguments.gravity },
+        ControlChoice::PlatformPd => Feedback::PlatformPd,
+        ControlChoice::ComputedTorque => Feedback::ComputedTorque,
     };
     let believed = match &arguments.perturb {
         Some(text) => Some(perturbed(robot.model(), text)?),
@@ -470,7 +470,7 @@ fn law(
         Some(path) if arguments.feed_forward => Some(sheet::efforts(robot, path, options.friction.is_some())?),
         _ => None,
     };
-    if planned.is_some() && kind != Kind::ComputedTorque {
+    if planned.is_some() && kind != ControlChoice::ComputedTorque {
         return Err(Failure::Usage("--feed-forward is for computed-torque".to_owned()));
     }
     let controller = Controller { feedback, gains, trajectory, believed, friction: options.friction, planned };

@@ -1,10 +1,10 @@
 //! `gough singularities`.
 
 use crate::angles::{self, Angles};
-use crate::ask::{self, Subject, one_mode};
+use crate::ask::{self, RobotChoice, one_mode};
 use crate::failure::Failure;
 use crate::output::{Files, Output, spares};
-use crate::plot::{self, Axis, Curves, Field, Picture, Scale, Style};
+use crate::plot::{self, Curves, Field, Picture, PlotAxis, Scale, Style};
 use crate::region;
 use crate::states::pose_text;
 use clap::Args;
@@ -22,7 +22,7 @@ use std::time::{Duration, Instant};
 #[command(group = clap::ArgGroup::new("question").required(true).multiple(true))]
 pub struct Arguments {
     #[command(flatten)]
-    subject: Subject,
+    subject: RobotChoice,
     /// Platform pose; with --region, the coordinates that stay fixed
     #[arg(long, group = "question", value_name = "COORDINATES", allow_hyphen_values = true)]
     pose: Option<String>,
@@ -271,7 +271,7 @@ pub fn picture(robot: &Robot, region: &Region, found: &LociAnswer) -> Picture {
             None => curves.push(Curves { name, style: Style::nth(curves.len()), lines: vec![points] }),
         }
     }
-    let axis = |s: gough::analysis::CoordinateSpan| Axis {
+    let axis = |s: gough::analysis::CoordinateSpan| PlotAxis {
         label: region::axis_label(robot, s.coordinate),
         low: region::shown(s.coordinate, s.low),
         high: region::shown(s.coordinate, s.high),

@@ -6,7 +6,7 @@ use crate::encode::csv_cell;
 use crate::failure::Failure;
 use crate::output::{Files, Output, spares};
 use crate::plot::{self, Chart, Series, Stroke, Style};
-use crate::sheet::{self, Motion};
+use crate::sheet::{self, SheetMotion};
 use crate::states::{left_out_text, pose_text};
 use clap::Args;
 use gough::question::{AlongAnswer, Crossing, Kind, Row};
@@ -16,7 +16,7 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 #[derive(Args)]
-pub struct Along {
+pub struct AlongOptions {
     /// Efforts along a motion: CSV with columns t and platform coordinates (x, y, phi, ..) or active joints (q11, ..), rates
     /// (xd, wx, q11d, ..) and accelerations (xdd, wxd, q11dd, ..) if known
     #[arg(
@@ -45,7 +45,7 @@ pub fn run(
     robot: &Robot,
     mode: &WorkingMode,
     path: &Path,
-    along: &Along,
+    along: &AlongOptions,
     load: Wrench<f64>,
     output: &Output,
 ) -> Result<(), Failure> {
@@ -82,13 +82,13 @@ pub fn effort_units(robot: &Robot) -> Vec<&'static str> {
     t.active.iter().map(|c| if t.coords[*c].slides { "N" } else { "N m" }).collect()
 }
 
-fn document(motion: &Motion, found: &AlongAnswer) -> Value {
+fn document(motion: &SheetMotion, found: &AlongAnswer) -> Value {
     let mut document = json!(found);
     document["rates"] = json!(motion.rates);
     document
 }
 
-fn text(robot: &Robot, motion: &Motion, found: &AlongAnswer) -> String {
+fn text(robot: &Robot, motion: &SheetMotion, found: &AlongAnswer) -> String {
     let [start, end] = motion.trajectory.span();
     let rows = found.states.len();
     let mut out = format!("{} along a motion from t = {start} s to {end} s, {rows} instants\n", found.robot);

@@ -1,6 +1,6 @@
 //! `gough view`.
 
-use crate::ask::{Subject, one_mode};
+use crate::ask::{RobotChoice, one_mode};
 use crate::commands::map::with_progress;
 use crate::commands::report::file_stem;
 use crate::failure::Failure;
@@ -29,7 +29,7 @@ const PLACE: &str = "/*GIVEN*/";
 #[derive(Args)]
 pub struct Arguments {
     #[command(flatten)]
-    subject: Subject,
+    subject: RobotChoice,
     /// Where the platform is when the page opens: x=0.05,y=0.25; home unless given
     #[arg(long, value_name = "COORDINATES", allow_hyphen_values = true)]
     pose: Option<String>,

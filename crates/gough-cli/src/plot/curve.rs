@@ -3,12 +3,12 @@
 use super::ticks::Ruler;
 
 /// A point in coordinates of the rulers.
-pub type Point = (f64, f64);
+pub type RulerPoint = (f64, f64);
 
 /// Parts of a curve that can be drawn: cut at points without coordinates, and at the frame.
-pub fn visible(line: &[[f64; 2]], x: &Ruler, y: &Ruler) -> Vec<Vec<Point>> {
+pub fn visible(line: &[[f64; 2]], x: &Ruler, y: &Ruler) -> Vec<Vec<RulerPoint>> {
     let at = |p: &[f64; 2]| Some((x.at(p[0])?, y.at(p[1])?));
-    let points: Vec<Option<Point>> = line.iter().map(at).collect();
+    let points: Vec<Option<RulerPoint>> = line.iter().map(at).collect();
     points
         .split(Option::is_none)
         .flat_map(|part| clip(&part.iter().flatten().copied().collect::<Vec<_>>(), x, y))
@@ -16,12 +16,12 @@ pub fn visible(line: &[[f64; 2]], x: &Ruler, y: &Ruler) -> Vec<Vec<Point>> {
 }
 
 /// Parts of a polyline inside the frame. One point is a part if it is inside.
-fn clip(points: &[Point], x: &Ruler, y: &Ruler) -> Vec<Vec<Point>> {
+fn clip(points: &[RulerPoint], x: &Ruler, y: &Ruler) -> Vec<Vec<RulerPoint>> {
     if let [p] = points {
         let inside = (x.low..=x.high).contains(&p.0) && (y.low..=y.high).contains(&p.1);
         return if inside { vec![vec![*p]] } else { vec![] };
     }
-    let mut parts: Vec<Vec<Point>> = vec![];
+    let mut parts: Vec<Vec<RulerPoint>> = vec![];
     let mut goes_on = false;
     for pair in points.windows(2) {
         let (a, b) = (pair[0], pair[1]);
@@ -40,7 +40,7 @@ fn clip(points: &[Point], x: &Ruler, y: &Ruler) -> Vec<Vec<Point>> {
 }
 
 /// Where the segment from a (0) to b (1) enters and leaves the frame (Liang and Barsky).
-fn inside(a: Point, b: Point, x: &Ruler, y: &Ruler) -> Option<[f64; 2]> {
+fn inside(a: RulerPoint, b: RulerPoint, x: &Ruler, y: &Ruler) -> Option<[f64; 2]> {
     let (mut enter, mut leave) = (0.0_f64, 1.0_f64);
     for (from, to, ruler) in [(a.0, b.0, x), (a.1, b.1, y)] {
         let d = to - from;

@@ -27,9 +27,9 @@ pub struct Picture {
     /// One sentence above the frame; wrapped when long.
     pub title: String,
     /// Horizontal axis.
-    pub x: Axis,
+    pub x: PlotAxis,
     /// Vertical axis, upwards.
-    pub y: Axis,
+    pub y: PlotAxis,
     /// One unit of x is drawn as long as one unit of y: set it when both are lengths.
     pub equal: bool,
     /// What the colours show.
@@ -42,7 +42,7 @@ pub struct Picture {
 
 /// One axis: what it shows and its ends. Ends that make no sense (not finite, equal, not positive on a log axis) are moved.
 #[derive(Clone, Debug, Default)]
-pub struct Axis {
+pub struct PlotAxis {
     /// Quantity and unit: `x (m)`.
     pub label: String,
     /// Value at the left or at the bottom.
@@ -235,8 +235,8 @@ pub fn line_chart(chart: &Chart, path: &Path) -> Result<Vec<u8>, PlotError> {
     let [bottom, top] = margin(span(all().filter_map(|p| shown(p[1]))), chart.y_log);
     let picture = Picture {
         title: chart.title.clone(),
-        x: Axis { label: chart.x_label.clone(), low: left, high: right, log: false },
-        y: Axis { label: chart.y_label.clone(), low: bottom, high: top, log: chart.y_log },
+        x: PlotAxis { label: chart.x_label.clone(), low: left, high: right, log: false },
+        y: PlotAxis { label: chart.y_label.clone(), low: bottom, high: top, log: chart.y_log },
         curves,
         notes: chart.notes.clone(),
         ..Picture::default()

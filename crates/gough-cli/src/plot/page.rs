@@ -7,7 +7,7 @@ use super::curve::visible;
 use super::field::{CATEGORIES, Extent, NOTHING};
 use super::text::{embed_font, fit, text, width, wrap};
 use super::ticks::Ruler;
-use super::{Axis, Colour, Curves, Field, Picture, PlotError, Scale, Stroke, Style};
+use super::{Colour, Curves, Field, Picture, PlotAxis, PlotError, Scale, Stroke, Style};
 use plotters::coord::Shift;
 use plotters::element::DashedPathElement;
 use plotters::prelude::*;
@@ -47,7 +47,7 @@ const INK: RGBColor = RGBColor(30, 30, 30);
 const PALE: RGBColor = RGBColor(90, 90, 90);
 const GRID: RGBColor = RGBColor(225, 225, 225);
 
-type Root<'a> = DrawingArea<SVGBackend<'a>, Shift>;
+type SvgArea<'a> = DrawingArea<SVGBackend<'a>, Shift>;
 type Pixel = (i32, i32);
 
 /// A picture as SVG.
@@ -75,7 +75,7 @@ pub fn svg(picture: &Picture) -> Result<String, PlotError> {
 
 /// Left, top, width and height.
 #[derive(Clone, Copy)]
-struct Frame {
+struct PlotArea {
     left: i32,
     top: i32,
     width: i32,
@@ -86,24 +86,24 @@ struct Frame {
 struct Page<'p> {
     picture: &'p Picture,
     title: Vec<String>,
-    legend: Vec<Vec<Entry>>,
+    legend: Vec<Vec<LegendEntry>>,
     notes: Vec<String>,
     x: Ruler,
     y: Ruler,
     /// Scale of the colour bar.
     colours: Option<Ruler>,
-    frame: Frame,
+    frame: PlotArea,
     height: i32,
 }
 
 /// An entry of the legend.
-struct Entry {
+struct LegendEntry {
     name: String,
     /// `None`: a swatch of what has no answer.
     style: Option<Style>,
 }
 
-impl Entry {
+impl LegendEntry {
     fn width(&self) -> i32 {
         SAMPLE + width(&self.name, SMALL) + GAP
     }
@@ -128,7 +128,7 @@ impl<'p> Page<'p> {
     }
 
     /// Everything but the images.
-    fn draw(&self, root: &Root) -> Outcome {
+    fn draw(&self, root: &SvgArea) -> Drawn {
         self.draw_axes(root)?;
         for curves in &self.picture.curves {
             self.draw_curves(root, curves)?;
@@ -138,7 +138,7 @@ impl<'p> Page<'p> {
         self.draw_texts(root)
     }
 
-    fn draw_axes(&self, root: &Root) -> Outcome {
+    fn draw_axes(&self, root: &SvgArea) -> Drawn {
         let f = self.frame;
         let beside = beside(&self.y);
         let area = root.clone().shrink((f.left - beside, f.top), (beside + f.width, f.height + BELOW));
@@ -158,7 +158,7 @@ impl<'p> Page<'p> {
     }
 
     /// Curves of one style; over a field with a white edge, so that they are seen on every colour.
-    fn draw_curves(&self, root: &Root, curves: &Curves) -> Outcome {
+    fn draw_curves(&self, root: &SvgArea, curves: &Curves) -> Drawn {
         let pixel = |&(x, y): &(f64, f64)| self.pixel(x, y);
         // Dots are cut one by one: the frame makes no new ones.
         let pieces = |line: &'_ [[f64; 2]]| if curves.style.stroke == Stroke::Dots { 1 } else { line.len().max(1) };
@@ -174,7 +174,7 @@ impl<'p> Page<'p> {
     }
 
     /// What the colours of the field mean.
-    fn draw_scale(&self, root: &Root) -> Outcome {
+    fn draw_scale(&self, root: &SvgArea) -> Drawn {
         match (&self.picture.field, &self.colours) {
             (Some(field), Some(ruler)) => self.draw_bar(root, field, ruler),
             (Some(Field { name, scale: Scale::Category(labels), .. }), _) => self.draw_categories(root, name, labels),
@@ -182,7 +182,7 @@ impl<'p> Page<'p> {
         }
     }
 
-    fn draw_bar(&self, root: &Root, field: &Field, ruler: &Ruler) -> Outcome {
+    fn draw_bar(&self, root: &SvgArea, field: &Field, ruler: &Ruler) -> Drawn {
         let bar = self.bar();
         let beside = beside(ruler);
         let area = root.clone().shrink((bar.left, bar.top), (bar.width + beside, bar.height));
@@ -196,7 +196,7 @@ impl<'p> Page<'p> {
     }
 
     /// Swatches from top to bottom. Those that do not fit are counted.
-    fn draw_categories(&self, root: &Root, name: &str, labels: &[String]) -> Outcome {
+    fn draw_categories(&self, root: &SvgArea, name: &str, labels: &[String]) -> Drawn {
         let bar = self.bar();
         write(root, &fit(name, SMALL, LONGEST + BAR), (bar.left, bar.top + LEGEND_LINE / 2), text(SMALL, INK))?;
         let room = (bar.height / LEGEND_LINE - 1).max(1) as usize;
@@ -215,14 +215,14 @@ impl<'p> Page<'p> {
     }
 
     /// Title, legend and notes.
-    fn draw_texts(&self, root: &Root) -> Outcome {
+    fn draw_texts(&self, root: &SvgArea) -> Drawn {
         for (i, line) in self.title.iter().enumerate() {
             let centred = text(TITLE, INK).pos(Pos::new(HPos::Center, VPos::Center));
             write(root, line, (WIDTH / 2, EDGE + TITLE_LINE * i as i32 + TITLE_LINE / 2), centred)?;
         }
         let mut at = self.frame.top + self.frame.height + BELOW + AIR;
         for row in &self.legend {
-            let all: i32 = row.iter().map(Entry::width).sum::<i32>() - GAP;
+            let all: i32 = row.iter().map(LegendEntry::width).sum::<i32>() - GAP;
             let start = self.frame.left + (self.frame.width - all) / 2;
             let mut x = start.min(WIDTH - EDGE - all).max(EDGE);
             for entry in row {
@@ -254,8 +254,8 @@ impl<'p> Page<'p> {
         Ok(out)
     }
 
-    fn bar(&self) -> Frame {
-        Frame { left: self.frame.left + self.frame.width + GAP, width: BAR, ..self.frame }
+    fn bar(&self) -> PlotArea {
+        PlotArea { left: self.frame.left + self.frame.width + GAP, width: BAR, ..self.frame }
     }
 
     /// Where on the page a point of the rulers is.
@@ -272,7 +272,7 @@ impl<'p> Page<'p> {
     }
 }
 
-impl Frame {
+impl PlotArea {
     /// The largest frame inside this one where both units are equally long, centred; or this one, where one side would be
     /// too short to read.
     fn equal(self, [x, y]: [&Ruler; 2]) -> Self {
@@ -282,14 +282,14 @@ impl Frame {
         if width.min(height) < 100 * UNIT {
             return self;
         }
-        Frame { left: self.left + (self.width - width) / 2, width, height, ..self }
+        PlotArea { left: self.left + (self.width - width) / 2, width, height, ..self }
     }
 }
 
-type Outcome = Result<(), DrawingAreaErrorKind<std::io::Error>>;
+type Drawn = Result<(), DrawingAreaErrorKind<std::io::Error>>;
 
 /// One part of a curve; one point is a dot.
-fn trace(root: &Root, part: &[Pixel], stroke: Stroke, colour: RGBColor, thick: i32) -> Outcome {
+fn trace(root: &SvgArea, part: &[Pixel], stroke: Stroke, colour: RGBColor, thick: i32) -> Drawn {
     let style = colour.stroke_width(thick as u32);
     let dot = |at: &Pixel| root.draw(&Circle::new(*at, thick / 2 + 2 * UNIT, colour.filled()));
     match (stroke, part) {
@@ -301,19 +301,19 @@ fn trace(root: &Root, part: &[Pixel], stroke: Stroke, colour: RGBColor, thick: i
     }
 }
 
-fn outline(root: &Root, f: Frame) -> Outcome {
+fn outline(root: &SvgArea, f: PlotArea) -> Drawn {
     let (right, bottom) = (f.left + f.width, f.top + f.height);
     let corners = vec![(f.left, f.top), (right, f.top), (right, bottom), (f.left, bottom), (f.left, f.top)];
     root.draw(&PathElement::new(corners, INK.stroke_width(UNIT as u32)))
 }
 
-fn swatch(root: &Root, (x, y): Pixel, [r, g, b]: [u8; 3]) -> Outcome {
+fn swatch(root: &SvgArea, (x, y): Pixel, [r, g, b]: [u8; 3]) -> Drawn {
     let air = 3 * UNIT;
     root.draw(&Rectangle::new([(x, y + air), (x + BAR, y + LEGEND_LINE - air)], RGBColor(r, g, b).filled()))
 }
 
 /// A sample of the style, then the name.
-fn draw_entry(root: &Root, entry: &Entry, (x, y): Pixel) -> Outcome {
+fn draw_entry(root: &SvgArea, entry: &LegendEntry, (x, y): Pixel) -> Drawn {
     let middle = y + LEGEND_LINE / 2;
     let long = SAMPLE - 8 * UNIT;
     match entry.style {
@@ -329,22 +329,22 @@ fn draw_entry(root: &Root, entry: &Entry, (x, y): Pixel) -> Outcome {
 }
 
 /// One line of text, centred vertically on a point.
-fn write(root: &Root, words: &str, at: Pixel, style: TextStyle) -> Outcome {
+fn write(root: &SvgArea, words: &str, at: Pixel, style: TextStyle) -> Drawn {
     root.draw(&Text::new(words.to_owned(), at, style))
 }
 
 /// What the legend explains.
-fn entries(picture: &Picture) -> Vec<Entry> {
+fn entries(picture: &Picture) -> Vec<LegendEntry> {
     let room = WIDTH / 2;
     let named = picture.curves.iter().filter(|c| !c.name.is_empty());
-    let curves = named.map(|c| Entry { name: fit(&c.name, SMALL, room), style: Some(c.style) });
+    let curves = named.map(|c| LegendEntry { name: fit(&c.name, SMALL, room), style: Some(c.style) });
     let gaps = picture.field.as_ref().filter(|f| f.has_gaps());
-    curves.chain(gaps.map(|_| Entry { name: "no answer".to_owned(), style: None })).collect()
+    curves.chain(gaps.map(|_| LegendEntry { name: "no answer".to_owned(), style: None })).collect()
 }
 
 /// Entries of the legend in rows as wide as the page.
-fn rows(entries: Vec<Entry>) -> Vec<Vec<Entry>> {
-    let mut rows: Vec<Vec<Entry>> = vec![];
+fn rows(entries: Vec<LegendEntry>) -> Vec<Vec<LegendEntry>> {
+    let mut rows: Vec<Vec<LegendEntry>> = vec![];
     let mut used = 0;
     for entry in entries {
         used += entry.width();
@@ -371,7 +371,7 @@ fn scales(picture: &Picture, height: i32) -> (Ruler, Option<Ruler>) {
 }
 
 /// A ruler with as many ticks as the labels leave room for.
-fn horizontal(axis: &Axis, long: i32) -> Ruler {
+fn horizontal(axis: &PlotAxis, long: i32) -> Ruler {
     let most = (long / (60 * UNIT)).max(1) as usize;
     let fits = |r: &Ruler| {
         let room = f64::from(widest(r) + EDGE) / f64::from(long) * (r.high - r.low);
@@ -381,14 +381,14 @@ fn horizontal(axis: &Axis, long: i32) -> Ruler {
 }
 
 /// The frame between the labels of these rulers.
-fn frame(picture: &Picture, top: i32, height: i32, (y, colours): (&Ruler, Option<&Ruler>)) -> Frame {
+fn frame(picture: &Picture, top: i32, height: i32, (y, colours): (&Ruler, Option<&Ruler>)) -> PlotArea {
     let left = EDGE + beside(y);
     let right = match (&picture.field, colours) {
         (None, _) => 3 * EDGE,
         (Some(_), Some(ruler)) => GAP + BAR + beside(ruler) + EDGE,
         (Some(field), None) => GAP + BAR + EDGE + categories_width(field) + EDGE,
     };
-    let frame = Frame { left, top, width: WIDTH - left - right, height };
+    let frame = PlotArea { left, top, width: WIDTH - left - right, height };
     if picture.equal { frame.equal([&Ruler::of(&picture.x, 1), y]) } else { frame }
 }
 
@@ -408,14 +408,14 @@ fn widest(ruler: &Ruler) -> i32 {
     ruler.ticks.iter().map(|t| width(&t.1, SMALL)).max().unwrap_or(0)
 }
 
-fn rectangle(f: Frame, [r, g, b]: [u8; 3]) -> String {
-    let Frame { left, top, width, height } = f;
+fn rectangle(f: PlotArea, [r, g, b]: [u8; 3]) -> String {
+    let PlotArea { left, top, width, height } = f;
     format!("<rect x=\"{left}\" y=\"{top}\" width=\"{width}\" height=\"{height}\" fill=\"rgb({r},{g},{b})\"/>\n")
 }
 
 /// What is seen of a drawing through a frame: cells at the edge of a grid reach over it.
-fn window(f: Frame, inner: &str) -> String {
-    let Frame { left, top, width, height } = f;
+fn window(f: PlotArea, inner: &str) -> String {
+    let PlotArea { left, top, width, height } = f;
     let view = format!("viewBox=\"{left} {top} {width} {height}\"");
     format!("<svg x=\"{left}\" y=\"{top}\" width=\"{width}\" height=\"{height}\" {view}>\n{inner}</svg>\n")
 }

@@ -35,8 +35,8 @@ fn checked(text: String) -> String {
     text
 }
 
-fn axis(label: &str, low: f64, high: f64) -> Axis {
-    Axis { label: label.to_owned(), low, high, log: false }
+fn axis(label: &str, low: f64, high: f64) -> PlotAxis {
+    PlotAxis { label: label.to_owned(), low, high, log: false }
 }
 
 fn grid(low: f64, high: f64, n: usize) -> Vec<f64> {
@@ -203,7 +203,7 @@ fn degenerate_pictures_are_drawn() {
     assert!(svg.contains("&lt;a &amp;"));
     for (low, high) in [(1.0, 1.0), (2.0, -2.0), (f64::NAN, 1.0), (0.0, f64::INFINITY), (0.0, 1e-300), (0.0, 1e9)] {
         let mut picture = smooth();
-        picture.x = Axis { log: low == 0.0, ..axis(&"a long label ".repeat(40), low, high) };
+        picture.x = PlotAxis { log: low == 0.0, ..axis(&"a long label ".repeat(40), low, high) };
         drawn(&picture);
     }
     let many = (0..40).map(|i| curves(&format!("curve {i}"), Colour::Blue, Style::nth(i).stroke, vec![]));

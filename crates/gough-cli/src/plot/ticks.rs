@@ -1,6 +1,6 @@
 //! Where an axis has ticks and what is written there.
 
-use super::Axis;
+use super::PlotAxis;
 use plotters::coord::ranged1d::{KeyPointHint, NoDefaultFormatting, Ranged, ValueFormatter};
 use std::ops::Range;
 
@@ -21,7 +21,7 @@ pub struct Ruler {
 
 impl Ruler {
     /// A ruler for an axis with about so many ticks.
-    pub fn of(axis: &Axis, count: usize) -> Self {
+    pub fn of(axis: &PlotAxis, count: usize) -> Self {
         Self::new([axis.low, axis.high].map(|v| coordinate(v, axis.log)), axis.log, count)
     }
 
@@ -156,7 +156,7 @@ mod tests {
     use super::*;
 
     fn labels(low: f64, high: f64, log: bool) -> Vec<String> {
-        let ruler = Ruler::of(&Axis { label: String::new(), low, high, log }, 5);
+        let ruler = Ruler::of(&PlotAxis { label: String::new(), low, high, log }, 5);
         ruler.ticks.into_iter().map(|t| t.1).collect()
     }
 
@@ -173,7 +173,7 @@ mod tests {
         let ends =
             [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, 0.0, 1.0, -1.0, 1.0 + 1e-15, 1e300, -1e300, 5e-324, 1e-9];
         for (low, high, log) in ends.into_iter().flat_map(|a| ends.map(|b| [(a, b, false), (a, b, true)])).flatten() {
-            let ruler = Ruler::of(&Axis { label: String::new(), low, high, log }, 6);
+            let ruler = Ruler::of(&PlotAxis { label: String::new(), low, high, log }, 6);
             assert!(ruler.low < ruler.high, "{low} {high} {log}");
             assert!((1..=20).contains(&ruler.ticks.len()), "{low} {high} {log}: {:?}", ruler.ticks);
             let inside = |at: f64| (at - ruler.low) / (ruler.high - ruler.low);

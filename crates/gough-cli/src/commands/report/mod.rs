@@ -7,7 +7,7 @@ mod robot;
 mod strength;
 mod workspace;
 
-use crate::ask::Subject;
+use crate::ask::RobotChoice;
 use crate::commands::view;
 use crate::failure::Failure;
 use crate::output::{Files, Output, spares};
@@ -21,7 +21,7 @@ use std::path::{Path, PathBuf};
 #[derive(Args)]
 pub struct Arguments {
     #[command(flatten)]
-    subject: Subject,
+    subject: RobotChoice,
     /// Where the page goes; NAME-report.html in this folder unless given
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
@@ -55,9 +55,9 @@ impl About<'_> {
 }
 
 /// A part: a title, and what writes it.
-type Part = (&'static str, fn(&About<'_>, &mut Html) -> Result<(), Error>);
+type Chapter = (&'static str, fn(&About<'_>, &mut Html) -> Result<(), Error>);
 
-const PARTS: [Part; 8] = [
+const PARTS: [Chapter; 8] = [
     ("What it is", robot::what),
     ("Workspace and singularities", workspace::singular),
     ("Conditioning", workspace::conditioning),
@@ -140,7 +140,7 @@ fn progress() -> indicatif::ProgressBar {
 }
 
 /// The robot and its choices, as words of a command line.
-fn words(subject: &Subject) -> String {
+fn words(subject: &RobotChoice) -> String {
     let mut words = vec![quoted(&subject.robot)];
     words.extend(subject.set.iter().map(|s| format!("--set {}", quoted(s))));
     words.extend(subject.actuation.iter().map(|a| format!("--actuation {}", quoted(a))));

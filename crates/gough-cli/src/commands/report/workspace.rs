@@ -17,13 +17,13 @@ const NODES: usize = 61;
 const ACCURACY: f64 = 1e-4;
 
 /// Two coordinates and their ends, and the same in words of a command line.
-pub struct Plane {
+pub struct WorkspacePlane {
     pub region: Region,
     pub words: String,
 }
 
 /// The first two coordinates that are lengths, or else the first two: ends rounded, so that a command can name them.
-pub fn plane(about: &About<'_>, nodes: usize) -> Result<Plane, Error> {
+pub fn plane(about: &About<'_>, nodes: usize) -> Result<WorkspacePlane, Error> {
     let (robot, model) = (about.robot, about.robot.model());
     let own = &model.topology().platform.independent;
     let lengths: Vec<usize> = (0..own.len()).filter(|k| !own[*k].is_angle()).collect();
@@ -40,7 +40,7 @@ pub fn plane(about: &About<'_>, nodes: usize) -> Result<Plane, Error> {
     let part = |k: usize| format!("{}={}:{}:{nodes}", names[k], ends[k][0], ends[k][1]);
     let span = |k: usize| CoordinateSpan { coordinate: own[pair[k]], low: ends[k][0], high: ends[k][1], count: nodes };
     let region = Region::new(model, vec![span(0), span(1)], robot.home().pose())?;
-    Ok(Plane { region, words: format!("--region={},{}", part(0), part(1)) })
+    Ok(WorkspacePlane { region, words: format!("--region={},{}", part(0), part(1)) })
 }
 
 /// Without the last digits that rounding to a grain leaves.
@@ -56,7 +56,7 @@ fn picture(done: Result<Vec<u8>, plot::PlotError>) -> Result<Vec<u8>, Error> {
 pub const SVG: &str = "figure.svg";
 
 pub fn singular(about: &About<'_>, page: &mut Html) -> Result<(), Error> {
-    let Plane { region, words } = plane(about, NODES)?;
+    let WorkspacePlane { region, words } = plane(about, NODES)?;
     let found = about.robot.loci().in_region(&region).accuracy(ACCURACY).answer()?;
     let drawn = plot::draw(&singularities::picture(about.robot, &region, &found), Path::new(SVG));
     page.figure(&picture(drawn)?, "What is reached, parted into aspects, and the curves of singularity");
@@ -106,7 +106,7 @@ pub fn amplification(about: &About<'_>, page: &mut Html) -> Result<(), Error> {
 
 /// A map with its extremes.
 pub fn mapped(about: &About<'_>, page: &mut Html, quantity: &str, nodes: usize) -> Result<(), Error> {
-    let Plane { region, words } = plane(about, nodes)?;
+    let WorkspacePlane { region, words } = plane(about, nodes)?;
     let found = about.robot.map(quantity).in_region(&region).answer()?;
     let answered = found.values.iter().flatten().count();
     if answered == 0 {

@@ -1,7 +1,7 @@
 //! Constants of the Cartesian method in any scalar: what every part gives way by, and what rods weigh.
 
 use super::plan::{Attached, CartesianPlan, Limb, PartKind};
-use crate::description::{Give, GivenCompliance, Joint as RowJoint, RodPair};
+use crate::description::{Give, GivenCompliance, Joint, RodPair};
 use crate::elastodynamics::beam::{BeamData, Mat6};
 use crate::elastodynamics::drives::{DriveElasticity, static_drive_stiffness};
 use crate::elastodynamics::numbers::{beam_data, servo_stiffness};
@@ -194,7 +194,7 @@ pub(super) fn along<S: Real>(model: &Model<S>, body: BodyId, at: Attached) -> S 
 /// The rods of a bar.
 pub(super) fn pair<S: Real>(model: &Model<S>, bar: BodyId) -> Option<PairNumbers<S>> {
     let d = model.description();
-    let RowJoint::Parallelogram(row) = &d.bodies[model.topology().bodies[bar].row.0].joint else { return None };
+    let Joint::Parallelogram(row) = &d.bodies[model.topology().bodies[bar].row.0].joint else { return None };
     let rods: &RodPair = row.rods.as_ref()?;
     let values = values(model);
     let (E, G, rho) = d.elastic.materials.get(rods.material)?.1.moduli(&values);

@@ -2,7 +2,7 @@
 //! and which closures feel it; in which order the closure rows are eliminated.
 
 use super::kernel::{LimbData, fill_rows};
-use crate::description::{ClosureJoint, Joint as RowJoint, RodInertia, VirtualTwists};
+use crate::description::{ClosureJoint, Joint, RodInertia, VirtualTwists};
 use crate::elastodynamics::drives::static_drive_stiffness;
 use crate::elastodynamics::plan::Actuators;
 use crate::kinematics::Positions;
@@ -358,7 +358,7 @@ impl Limb {
             if model.numbers().beams[body].is_some() {
                 self.add_beam(model, body);
             }
-            if matches!(&row.joint, RowJoint::Parallelogram(bar) if bar.rods.is_some()) && part == 0 {
+            if matches!(&row.joint, Joint::Parallelogram(bar) if bar.rods.is_some()) && part == 0 {
                 let feels = self.feels(model, body, &|_| true);
                 self.add_part(PartKind::Rods { bar: body }, &feels);
             }
@@ -408,7 +408,7 @@ impl Limb {
         for body in bodies {
             let row = &model.description().bodies[t.bodies[body].row.0];
             let bar = match &row.joint {
-                RowJoint::Parallelogram(bar) if t.bodies[body].row.1 == 0 => Some(bar),
+                Joint::Parallelogram(bar) if t.bodies[body].row.1 == 0 => Some(bar),
                 _ => None,
             };
             let next = BodyId::new(body.index() + 1);

@@ -2,7 +2,7 @@
 
 use super::answer::{FlexibleAnswer, Given, Wanted};
 use super::solve::{FlexibleRobot, FlexibleState};
-use crate::description::Flexible as FlexibleRow;
+use crate::description::Flexible;
 use crate::dynamics::{Conditions, Sign, inverse_dynamics_under};
 use crate::elastodynamics::drives::DriveElasticity;
 use crate::elastodynamics::error::ElasticError;
@@ -60,7 +60,7 @@ pub fn flexible_parts(model: &Model<f64>) -> Vec<String> {
     let mut parts: Vec<String> = Vec::new();
     parts.extend(d.platform.modal.iter().map(|_| "platform".to_owned()));
     for row in &d.bodies {
-        if matches!(row.flexible, Some(FlexibleRow::Beam(_) | FlexibleRow::Modal(_))) {
+        if matches!(row.flexible, Some(Flexible::Beam(_) | Flexible::Modal(_))) {
             parts.push(row.name.text.clone());
         }
         if row.stiffness.is_some() {
