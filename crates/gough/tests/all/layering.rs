@@ -31,7 +31,7 @@ fn floor(module: &str) -> Option<u8> {
     FLOORS.iter().chain(&FILES).find(|(n, _)| *n == module).map(|f| f.1)
 }
 
-fn files(folder: &Path) -> Vec<PathBuf> {
+pub fn files(folder: &Path) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(folder).unwrap().map(|e| e.unwrap().path());
     entries.flat_map(|p| if p.is_dir() { files(&p) } else { vec![p] }).collect()
 }

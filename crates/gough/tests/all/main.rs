@@ -30,6 +30,7 @@ mod matrices;
 mod mobility;
 mod modes;
 mod motion;
+mod names;
 mod newcomer;
 mod one_truth;
 mod plain;
