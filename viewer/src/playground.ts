@@ -27,12 +27,18 @@ a = { body = "1" }
 b = { body = "platform" }
 `;
 
+const OWN = 'an empty file';
+
 export function robotPanel(app: App): Panel {
-  const found = app.library?.ask<string[]>({ ask: 'robots' });
-  const names = found && 'answer' in found ? found.answer : [];
-  const chosen = h('select', { 'aria-label': 'robot' }, ...['an empty file', ...names].map((n) => h('option', { value: n }, n)));
+  let names: string[] = [];
+  const chosen = h('select', { 'aria-label': 'robot' });
+  const list = (): void => {
+    const found = app.library?.ask<string[]>({ ask: 'robots' });
+    names = found && 'answer' in found ? found.answer : [];
+    chosen.replaceChildren(...[OWN, ...names].map((n) => h('option', { value: n }, n)));
+  };
   const take = (name: string): void => {
-    const answer = chosen.selectedIndex === 0 ? app.load({ name: 'mine', text: EMPTY }) : app.load({ name });
+    const answer = name === OWN ? app.load({ name: 'mine', text: EMPTY }) : app.load({ name });
     if (answer && 'error' in answer) return app.say(answer.error.message);
     app.takeSource();
     app.say('');
@@ -50,6 +56,9 @@ export function robotPanel(app: App): Panel {
   });
   return {
     element: section('Robot', true, app, h('div', { class: 'buttons' }, chosen, file)),
-    rebuild: () => { chosen.value = names.includes(app.source.name) ? app.source.name : 'an empty file'; },
+    rebuild: () => {
+      if (names.length === 0) list();
+      chosen.value = names.includes(app.source.name) ? app.source.name : OWN;
+    },
   };
 }

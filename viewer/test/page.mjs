@@ -34,7 +34,7 @@ function must(holds, what) {
   if (!holds) throw new Error(what);
 }
 
-async function opened(path, size = { width: 1200, height: 800 }) {
+async function opened(path, size = { width: 1200, height: 800 }, link = '') {
   const context = await browser.newContext({ viewport: size, acceptDownloads: true });
   const page = await context.newPage();
   const said = [];
@@ -42,7 +42,7 @@ async function opened(path, size = { width: 1200, height: 800 }) {
   page.on('pageerror', (e) => said.push(e.message));
   page.on('request', (r) => { if (!/^(file|blob|data):/.test(r.url())) said.push(`asked for ${r.url()}`); });
   const began = Date.now();
-  await page.goto(`file://${resolve(path)}`);
+  await page.goto(`file://${resolve(path)}${link}`);
   await page.waitForFunction(() => document.documentElement.dataset.ready === 'yes', null, { timeout: 30_000 });
   return { page, said, ready: Date.now() - began };
 }
@@ -232,6 +232,34 @@ async function motion() {
   }
 }
 
+/** The page with no robot put in: shipped ones by link and by choice, an empty file, a file with ten faults. */
+async function playground() {
+  const { page, said } = await opened(`${join(built, 'page.html')}`, undefined, '#robot=delta');
+  const title = () => page.textContent('#title');
+  must(await title() === 'delta', 'the link does not choose the robot');
+  const chosen = page.getByLabel('robot', { exact: true });
+  await chosen.selectOption('gough-stewart-flexible');
+  must(await title() === 'gough-stewart-flexible', 'a robot with a file of its own is not taken');
+  const area = page.locator('textarea');
+  must((await area.inputValue()).includes('hexagon-plate'), 'the text of the robot is not shown');
+  await chosen.selectOption('an empty file');
+  must(await title() === 'mine', 'an empty file is no robot');
+  const faulty = [...Array(10).keys()].map((k) => `[[body]]\nname = "b${k}"\non = "base"\njoint = "X${k}"\n`).join('');
+  const text = await area.inputValue();
+  const began = Date.now();
+  await area.fill(text + faulty);
+  await page.waitForFunction(() => document.querySelectorAll('.faults li').length >= 10, null, { timeout: 5000, polling: 10 });
+  const took = Date.now() - began;
+  must(await page.locator('.editor mark').count() >= 10, 'not every fault has its place');
+  must(await title() === 'mine', 'the robot before does not stay');
+  await area.fill(text.replace('x = 0.2', 'x = 0.3'));
+  await page.waitForFunction(() => document.querySelectorAll('.faults li').length === 0, null, { timeout: 5000 });
+  await page.screenshot({ path: join(folder, 'playground.png') });
+  must(said.length === 0, `the console says: ${said.join('; ')}`);
+  await page.context().close();
+  console.log(`ten faults are shown ${took} ms after the last key`);
+}
+
 /** A phone: the picture above, the panels below, nothing beside the window. */
 async function narrow() {
   const path = join(folder, `${names[0]}.html`);
@@ -242,7 +270,7 @@ async function narrow() {
   await page.context().close();
 }
 
-for (const [what, act] of [...names.map((n) => [n, () => tour(n)]), ['hostile', hostile], ['bare', bare], ['motion', motion], ['narrow', narrow]]) {
+for (const [what, act] of [...names.map((n) => [n, () => tour(n)]), ['hostile', hostile], ['bare', bare], ['motion', motion], ['playground', playground], ['narrow', narrow]]) {
   const began = Date.now();
   try {
     const ready = await act();

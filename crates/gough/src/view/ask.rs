@@ -39,7 +39,9 @@ impl Session {
             "source" => {
                 let source = self.robot().source();
                 let (set, actuation) = (&source.set, &source.actuation);
-                Ok(json!({ "name": source.name, "text": source.text, "files": source.files, "set": set, "actuation": actuation }))
+                Ok(
+                    json!({ "name": source.name, "text": source.text, "files": source.files, "set": set, "actuation": actuation }),
+                )
             }
             "standing" => document(&self.standing()),
             "place" => {
