@@ -57,6 +57,7 @@ export class App {
 
   /** Show a robot at home. */
   show(portrait: Portrait, frames: ArrayLike<number>): void {
+    const isOther = this.portrait?.robot !== portrait.robot;
     this.portrait = portrait;
     this.frames = Float64Array.from(frames);
     this.at = portrait.coordinates.map((c) => c.home);
@@ -65,7 +66,7 @@ export class App {
     part('title').textContent = portrait.robot;
     part('summary').textContent = portrait.summary;
     document.title = `${portrait.robot} - Gough`;
-    this.stage?.build(portrait.scene, portrait.coordinates, this.frames);
+    this.stage?.build(portrait.scene, portrait.coordinates, this.frames, isOther);
     const standing = this.library?.ask<Standing>({ ask: 'standing' });
     if (standing && 'answer' in standing) this.standing = standing.answer;
     if (this.standing) this.stage?.aim(this.standing.pose.p, this.standing.pose.R);

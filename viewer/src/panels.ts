@@ -392,7 +392,7 @@ export function filePanel(app: App): Panel {
     if ('error' in found) { mark(found.faults ?? []); app.say(`${found.faults?.length ?? 0} faults; the picture shows the robot before`); }
     else { mark(found.answer.remarks); app.say(''); }
   };
-  text.addEventListener('input', () => { mark([]); clearTimeout(timer); timer = setTimeout(read, 150) as unknown as number; });
+  text.addEventListener('input', () => { mark([]); clearTimeout(timer); timer = setTimeout(read, 100) as unknown as number; });
   text.addEventListener('scroll', () => { back.scrollTop = text.scrollTop; back.scrollLeft = text.scrollLeft; });
   text.value = app.given.source.text ?? '';
   mark(app.given.faults ?? []);

@@ -31,6 +31,7 @@ export class Stage {
   private path: THREE.Line | null = null;
   private forces = new THREE.Group();
   private drawing: Scene | null = null;
+  private thin = 0.01;
   private stale = true;
   private moving = false;
   /** Called before every picture while something moves by itself; false when it has ended. */
@@ -76,8 +77,8 @@ export class Stage {
     return found;
   }
 
-  /** Draw another robot. */
-  build(scene: Scene, coordinates: Coordinate[], frames: ArrayLike<number>): void {
+  /** Draw a robot; look at all of it when it is another one. */
+  build(scene: Scene, coordinates: Coordinate[], frames: ArrayLike<number>, isOther: boolean): void {
     this.robot.traverse((o) => { if (o instanceof THREE.Mesh) (o.geometry as THREE.BufferGeometry).dispose(); });
     this.robot.clear();
     this.materials.clear();
@@ -88,9 +89,10 @@ export class Stage {
     this.showGhost(null);
     this.overlays.clear();
     this.showForces([]);
-    const first = this.drawing === null;
     this.drawing = scene;
-    const thin = this.thickness(scene);
+    // A robot that stands close together is drawn thin, whatever size its file speaks of.
+    this.thin = 0.028 * Math.min(scene.size, 2.5 * this.box(frames).radius || scene.size);
+    const thin = this.thin;
     this.nodes = scene.nodes.map((node, i) => {
       const group = new THREE.Group();
       group.name = node.name;
@@ -105,12 +107,8 @@ export class Stage {
     this.offer(coordinates);
     this.transform.setSize(0.9);
     this.pose(frames);
-    if (first || this.lost(frames)) this.look(coordinates, frames);
+    if (isOther || this.lost(frames)) this.look(coordinates, frames);
     this.draw();
-  }
-
-  private thickness(scene: Scene): number {
-    return 0.028 * scene.size;
   }
 
   private addPiece(scene: Scene, p: ScenePiece, thin: number): void {
@@ -242,7 +240,7 @@ export class Stage {
     }
     if (at && this.drawing) {
       const own = this.drawing.pieces.filter((p) => p.kind === 'platform').flatMap((p) => p.ends);
-      const r = 2.5 * this.thickness(this.drawing);
+      const r = 2.5 * this.thin;
       const cross: Vec3[] = [[-r, 0, 0], [r, 0, 0], [0, -r, 0], [0, r, 0], [0, 0, -r], [0, 0, r]];
       const turn = (v: Vec3): number[] => at.R.map((row, i) => (at.p[i] ?? 0) + row[0] * v[0] + row[1] * v[1] + row[2] * v[2]);
       this.ghost = lines([...own, ...cross].flatMap(turn), REFUSED);
@@ -292,7 +290,7 @@ export class Stage {
     this.forces.clear();
     const sizes = list.map((a) => Math.hypot(...a.force));
     const most = Math.max(0, ...sizes);
-    const long = 0.2 * (this.drawing?.size ?? 1);
+    const long = 7 * this.thin;
     list.forEach((a, k) => {
       const length = ((sizes[k] ?? 0) / most) * long;
       if (!(length > 0.02 * long)) return;

@@ -253,7 +253,7 @@ async function playground() {
   must(await page.locator('.editor mark').count() >= 10, 'not every fault has its place');
   must(await title() === 'mine', 'the robot before does not stay');
   await area.fill(text.replace('x = 0.2', 'x = 0.3'));
-  await page.waitForFunction(() => document.querySelectorAll('.faults li').length === 0, null, { timeout: 5000 });
+  await page.waitForFunction(() => document.getElementById('told').textContent === '', null, { timeout: 5000 });
   await page.screenshot({ path: join(folder, 'playground.png') });
   must(said.length === 0, `the console says: ${said.join('; ')}`);
   await page.context().close();
