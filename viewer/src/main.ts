@@ -111,6 +111,7 @@ function tools(app: App, stage: Stage): void {
     toggle('Frame', true, (on) => stage.showAxes(on)),
     h('button', { onclick: () => app.portrait && stage.look(app.portrait.coordinates, app.posture) }, 'Whole'),
     h('button', { onclick: () => void stage.picture(2400).then((b) => save(`${name()}.png`, b)) }, 'PNG'),
+    h('button', { onclick: () => save(`${name()}.svg`, new Blob([stage.lines()], { type: 'image/svg+xml' })) }, 'SVG'),
     h('button', { onclick: () => void stage.model().then((b) => save(`${name()}.gltf`, b)) }, 'glTF'),
     h('button', { onclick: link }, 'Link'),
   );

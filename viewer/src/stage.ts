@@ -426,14 +426,17 @@ export class Stage {
   /** Names beside their joints; one that would lie over another is left out. */
   private placeNames(): void {
     const box = this.canvas.getBoundingClientRect();
-    const taken: [number, number][] = [];
+    const taken: [number, number, number][] = [];
     for (const { at, place, box: label } of this.labels) {
       A.copy(place).applyMatrix4(at.matrixWorld).project(this.camera);
       const [x, y] = [((A.x + 1) / 2) * box.width, ((1 - A.y) / 2) * box.height];
-      const free = A.z < 1 && taken.every(([a, b]) => Math.abs(a - x) > 40 || Math.abs(b - y) > 18);
-      label.hidden = !free;
-      if (!free) continue;
-      taken.push([x, y]);
+      label.hidden = false;
+      const wide = label.offsetWidth + 2;
+      const apart = ([a, b, w]: [number, number, number]): boolean => a > x + wide || x > a + w || Math.abs(b - y) > 19;
+      const inside = x + wide + 6 < box.width && x > 0 && y > 10 && y < box.height - 10;
+      label.hidden = !(A.z < 1 && inside && taken.every(apart));
+      if (label.hidden) continue;
+      taken.push([x, y, wide]);
       label.style.transform = `translate(${x.toFixed(1)}px, ${y.toFixed(1)}px)`;
     }
   }
@@ -451,6 +454,39 @@ export class Stage {
     this.renderer.setPixelRatio(ratio);
     this.draw();
     return blob;
+  }
+
+  /** What is seen as lines: pieces from end to end, joints as circles, the nearest last; the path of the platform too. */
+  lines(): string {
+    const [w, hgt] = [this.canvas.clientWidth, this.canvas.clientHeight];
+    const seen = (v: THREE.Vector3): [number, number, number] => {
+      v.project(this.camera);
+      return [((v.x + 1) / 2) * w, ((1 - v.y) / 2) * hgt, v.z];
+    };
+    const number = (x: number): string => x.toFixed(2);
+    const colour = (hex: number): string => `#${hex.toString(16).padStart(6, '0')}`;
+    const marks: { depth: number; text: string }[] = [];
+    this.robot.traverse((o) => {
+      if (!(o instanceof THREE.Mesh) || !o.visible) return;
+      const ink = colour((o.material as THREE.MeshLambertMaterial).color.getHex());
+      if (['link', 'beam', 'slide', 'platform'].includes(o.name.split(' ')[0] ?? '') && o.geometry instanceof THREE.CylinderGeometry) {
+        const [a, b] = [seen(A.set(0, -0.5, 0).applyMatrix4(o.matrixWorld)), seen(B.set(0, 0.5, 0).applyMatrix4(o.matrixWorld))];
+        marks.push({ depth: Math.max(a[2], b[2]), text: `<line x1="${number(a[0])}" y1="${number(a[1])}" x2="${number(b[0])}" y2="${number(b[1])}" stroke="${ink}" stroke-width="4"/>` });
+      } else if (o.name.startsWith('joint')) {
+        const [x, y, depth] = seen(A.set(0, 0, 0).applyMatrix4(o.matrixWorld));
+        marks.push({ depth: depth - 1e-6, text: `<circle cx="${number(x)}" cy="${number(y)}" r="5" fill="#ffffff" stroke="${ink}" stroke-width="2.5"/>` });
+      }
+    });
+    marks.sort((a, b) => b.depth - a.depth);
+    const path = this.path?.geometry.getAttribute('position');
+    const points: string[] = [];
+    for (let k = 0; path && k < path.count; k++) {
+      const [x, y] = seen(A.fromBufferAttribute(path, k));
+      points.push(`${number(x)},${number(y)}`);
+    }
+    const way = points.length ? `<polyline points="${points.join(' ')}" fill="none" stroke="${colour(PLATFORM)}" stroke-width="1"/>\n` : '';
+    const body = marks.map((m) => m.text).join('\n');
+    return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${w} ${hgt}" width="${w}" height="${hgt}">\n<g stroke-linecap="round">\n${way}${body}\n</g>\n</svg>\n`;
   }
 
   /** The posture as glTF, with a motion where one is given. */

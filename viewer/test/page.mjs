@@ -84,6 +84,20 @@ async function tour(name) {
   must(await page.textContent('#title') === name, 'the title is not the name');
   const portrait = JSON.parse(await page.evaluate(() => document.getElementById('given').textContent)).portrait;
 
+  // Names lie beside each other, in windows of two sizes.
+  await page.getByRole('button', { name: 'Names', exact: true }).click();
+  for (const size of [{ width: 700, height: 520 }, { width: 1200, height: 800 }]) {
+    await page.setViewportSize(size);
+    await page.waitForTimeout(150);
+    const over = await page.evaluate(() => {
+      const boxes = [...document.querySelectorAll('#names span:not([hidden])')].map((s) => s.getBoundingClientRect());
+      const meet = (a, b) => a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;
+      return { shown: boxes.length, meet: boxes.some((a, i) => boxes.slice(i + 1).some((b) => meet(a, b))) };
+    });
+    must(over.shown > 0 && !over.meet, `names lie over each other in a window of ${size.width}`);
+  }
+  await page.getByRole('button', { name: 'Names', exact: true }).click();
+
   // A number with a unit, then the same pose on the command line.
   const c = portrait.coordinates[0];
   const x = c.home + 0.2 * (c.reach[1] - c.home);
@@ -127,6 +141,9 @@ async function tour(name) {
   // Take it along.
   const png = await download(page, 'PNG', join(folder, `${name}-export.png`));
   must(png.subarray(1, 4).toString() === 'PNG' && png.length > 5000, 'the picture is none');
+  const svg = (await download(page, 'SVG', join(folder, `${name}-export.svg`))).toString();
+  const strokes = (svg.match(/<line /g) ?? []).length;
+  must(strokes >= portrait.scene.pieces.length && !/NaN|Infinity/.test(svg), `the drawing has ${strokes} lines for ${portrait.scene.pieces.length} pieces`);
   const gltf = JSON.parse(await download(page, 'glTF', join(folder, `${name}.gltf`)));
   must(gltf.asset?.version === '2.0' && gltf.meshes.length > 3, 'the glTF is none');
 
