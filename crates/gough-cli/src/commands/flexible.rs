@@ -104,13 +104,7 @@ fn head(robot: &Robot, flexible: &FlexibleRobot<'_>, document: &mut Value) {
     document["robot"] = json!(t.name);
     document["active_joints"] = json!(t.active_names());
     document["passive_joints"] = json!(t.passive_names());
-    document["elastic_coordinates"] = json!(elastic_names(robot, flexible));
-}
-
-/// Names of the elastic coordinates.
-pub fn elastic_names(robot: &Robot, flexible: &FlexibleRobot<'_>) -> Vec<String> {
-    let own = flexible.flexible();
-    own.elastic().iter().map(|k| own.coordinate_name(robot.model(), *k)).collect()
+    document["elastic_coordinates"] = json!(flexible.elastic_names());
 }
 
 const KEYS: [&str; 9] =
@@ -241,7 +235,7 @@ fn text(robot: &Robot, flexible: &FlexibleRobot<'_>, found: &FlexibleAnswer, rub
         let own = &found.passive;
         let _ = writeln!(out, "{}", row(format!("q{}", t.coords[*c].name), own.q[i], own.qd[i], own.qdd[i]));
     }
-    for (i, name) in elastic_names(robot, flexible).into_iter().enumerate() {
+    for (i, name) in flexible.elastic_names().into_iter().enumerate() {
         let own = &found.elastic;
         let _ = writeln!(out, "{}", row(name, own.q[i], own.qd[i], own.qdd[i]));
     }

@@ -1,6 +1,6 @@
 //! `gough simulate` of robots with flexible bodies, springs or elastic transmissions.
 
-use crate::commands::flexible::{self, FlexibleConditions, elastic_names};
+use crate::commands::flexible::{self, FlexibleConditions};
 use crate::commands::motion_table::InstantCurve;
 use crate::failure::Failure;
 use crate::plot::{self, Chart, Series, Style};
@@ -51,7 +51,7 @@ pub fn run(
         instants.push(i.clone());
         true
     })?;
-    Ok(FlexibleMotion { summary, instants, names: elastic_names(robot, &ready) })
+    Ok(FlexibleMotion { summary, instants, names: ready.elastic_names() })
 }
 
 pub fn document(robot: &Robot, mode: &WorkingMode, done: &FlexibleMotion) -> Value {

@@ -4,6 +4,7 @@
 mod along;
 mod asked;
 mod cartesian;
+mod check;
 mod codegen;
 mod ddm;
 mod error;
@@ -22,6 +23,11 @@ pub mod words;
 
 pub use along::{Along, AlongAnswer, DrivePassage, LookedAt};
 pub use cartesian::{CartesianAnswer, CartesianFrequencies, MethodComparison, MethodSeconds};
+pub use check::CheckAnswer;
+#[doc(hidden)]
+pub use check::{
+    CheckedBody, CheckedClosure, CheckedHome, CheckedLeg, CheckedParameter, ElasticDrives, HomeSingularity, Remark,
+};
 pub use ddm::{AccelerationDerivatives, Accelerations, ActiveModel, Ddm, PlatformModel};
 pub use error::{Error, ErrorKind};
 pub use frequencies::{

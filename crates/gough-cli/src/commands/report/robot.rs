@@ -2,7 +2,6 @@
 
 use super::About;
 use super::html::{Html, escape, number};
-use crate::commands::check;
 use gough::Error;
 use gough::view::{Portrait, Scene, frames};
 use serde_json::Value;
@@ -12,7 +11,7 @@ use std::fmt::Write as _;
 #[allow(clippy::unnecessary_wraps)] // parts are called alike
 pub fn what(about: &About<'_>, page: &mut Html) -> Result<(), Error> {
     let robot = about.robot;
-    let found = check::answer(robot);
+    let found = serde_json::json!(robot.check());
     page.figure(drawing(about).as_bytes(), "The robot at home: legs in colours, drives orange, platform dark blue");
     let list = |key: &str| words(&found[key]).join(", ");
     let counts = &found["mobility_counts"];

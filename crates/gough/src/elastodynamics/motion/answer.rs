@@ -89,6 +89,11 @@ pub enum Wanted {
 const SAME_PLACE: f64 = 1e-6;
 
 impl FlexibleRobot<'_> {
+    /// Names of the elastic coordinates, in the order of states and answers.
+    pub fn elastic_names(&self) -> Vec<String> {
+        self.flexible.elastic().iter().map(|k| self.flexible.coordinate_name(self.model, *k)).collect()
+    }
+
     /// A closed state from what is given. Passive joints, and the platform or the active joints, are solved near a posture of the rigid
     /// robot; elastic coordinates are kept unless the loops cannot be closed with them.
     pub fn state(
