@@ -8,9 +8,6 @@ use serde::Serialize;
 
 use super::session::Session;
 
-/// Digits that a picture and a plot need.
-const DIGITS: i32 = 7;
-
 /// A motion that a page plays.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 #[non_exhaustive]
@@ -118,16 +115,7 @@ fn marks(found: &AlongAnswer) -> Vec<FilmMark> {
     all
 }
 
-/// A number of seven digits.
+/// A number of seven digits: what a picture and a plot need.
 fn shorter(x: f64) -> f64 {
-    if x == 0.0 || !x.is_finite() {
-        return x;
-    }
-    let places = DIGITS - 1 - x.abs().log10().floor() as i32;
-    // Powers of ten up to here are exact, so that the nearest short decimal is found.
-    if !(-22..=22).contains(&places) {
-        return x;
-    }
-    let ten = 10.0_f64.powi(places.abs());
-    if places < 0 { (x / ten).round() * ten } else { (x * ten).round() / ten }
+    format!("{x:.6e}").parse().unwrap_or(x)
 }
