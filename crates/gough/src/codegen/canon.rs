@@ -60,14 +60,27 @@ pub(crate) struct Rules {
     /// Sums are opened one level at a time, and into products too, wherever constants cancel.
     pub cancels: bool,
     /// The first term of a sum has no factor, so that multiples of a sum are multiples of the same sum.
-    pub monic: bool,
+    pub monic: Monic,
+}
+
+/// Which sums begin with a term that has no factor.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) enum Monic {
+    /// Those that do.
+    #[default]
+    AsTheyAre,
+    /// All in which no term is without a factor.
+    All,
+    /// Those of [`Monic::All`] that have no constant: `k x - c` costs no more than `x - c/k`.
+    WithoutConstant,
 }
 
 impl Rules {
     /// Every choice; the first of equally good ones is taken.
     pub fn all() -> impl Iterator<Item = Self> {
-        let choice = |k: usize| Self { opens: k & 1 == 0, cancels: k & 2 != 0, monic: k & 4 != 0 };
-        (0..8).map(choice)
+        let kinds = [Monic::AsTheyAre, Monic::All, Monic::WithoutConstant];
+        let choice = move |k: usize| Self { opens: k & 1 == 0, cancels: k & 2 != 0, monic: kinds[k / 4] };
+        (0..12).map(choice)
     }
 }
 
@@ -181,11 +194,20 @@ impl Canon {
             [(node, factor)] => CanonValue { factor: *factor, node: *node },
             [first, rest @ ..] => {
                 let common = rest.iter().all(|t| t.1.abs() == first.1.abs());
-                let plain = terms.iter().any(|t| t.0.is_some() && t.1.abs() == 1.0);
-                let scale = if common || (self.rules.monic && !plain) { first.1 } else { first.1.signum() };
+                let scale = if common || self.is_monic(&terms) { first.1 } else { first.1.signum() };
                 let terms = terms.iter().map(|(n, k)| (*n, self.settled(k / scale).to_bits())).collect();
                 self.plain(CanonNode::Sum(terms)).times(scale)
             }
+        }
+    }
+
+    /// Whether the factor of the first of these terms is taken out of their sum.
+    fn is_monic(&self, terms: &[(Option<NodeIndex>, f64)]) -> bool {
+        let plain = terms.iter().any(|t| t.0.is_some() && t.1.abs() == 1.0);
+        match self.rules.monic {
+            Monic::AsTheyAre => false,
+            Monic::All => !plain,
+            Monic::WithoutConstant => !plain && terms.iter().all(|t| t.0.is_some()),
         }
     }
 

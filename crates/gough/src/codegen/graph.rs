@@ -248,6 +248,8 @@ impl Graph {
     /// Operations that the outputs need.
     pub fn count(&self) -> Count {
         let uses = self.uses();
+        let mut given = vec![false; self.nodes.len()];
+        self.outputs.iter().for_each(|v| given[v.node] = true);
         let mut count = Count::default();
         for (id, node) in self.nodes.iter().enumerate().filter(|(id, _)| uses[*id] > 0) {
             match node {
@@ -265,8 +267,7 @@ impl Graph {
                 GraphNode::Call(Function::Sqrt, _) => count.sqrt += 1,
                 GraphNode::Call(..) => count.trig += 1,
             }
-            let output = self.outputs.iter().any(|v| v.node == id);
-            count.variables += usize::from(output || uses[id] > 1);
+            count.variables += usize::from(given[id] || uses[id] > 1);
         }
         count
     }

@@ -291,6 +291,21 @@ fn needed<S: Real>(inertia: &Inertia<S>, w: Vec3<S>, alpha: Vec3<S>, a: Vec3<S>)
     Wrench { f: a * inertia.m + times(&U, inertia.ms), m: I(alpha) + w.cross(&I(w)) + inertia.ms.cross(&a) }
 }
 
+/// What a motion of a platform that is turned by `R` needs, at its origin and in world axes.
+pub(super) fn needed_by_platform<S: Real>(
+    R: &Rotation<S>,
+    inertia: &Inertia<S>,
+    motion: PlatformRates<S>,
+    gravity: Vec3<S>,
+) -> Wrench<S> {
+    let PlatformRates { V, A } = motion;
+    let a = A.a - gravity;
+    // A mass at the origin does not turn.
+    let point = Inertia { m: S::zero(), ..*inertia };
+    let F = needed(&point, R.apply_inv(V.w), R.apply_inv(A.alpha), R.apply_inv(a));
+    Wrench { f: R.apply(F.f) + a * inertia.m, m: R.apply(F.m) }
+}
+
 impl<S: Real> Legs<'_, S> {
     /// Rotors, and friction of all joints where it counts.
     pub fn loads(&self, friction: bool) -> Loads<S> {
@@ -367,13 +382,7 @@ impl<S: Real> Legs<'_, S> {
 
     /// What a motion of the platform needs, at its origin and in world axes.
     pub fn needed_by_platform(&self, inertia: &Inertia<S>, motion: PlatformRates<S>, gravity: Vec3<S>) -> Wrench<S> {
-        let R = &self.frames.X_WE.R;
-        let PlatformRates { V, A } = motion;
-        let a = A.a - gravity;
-        // A mass at the origin does not turn.
-        let point = Inertia { m: S::zero(), ..*inertia };
-        let F = needed(&point, R.apply_inv(V.w), R.apply_inv(A.alpha), R.apply_inv(a));
-        Wrench { f: R.apply(F.f) + a * inertia.m, m: R.apply(F.m) }
+        needed_by_platform(&self.frames.X_WE.R, inertia, motion, gravity)
     }
 
     /// `λ` of the pivot rows of a leg, column by column, from the efforts of its tree.

@@ -52,7 +52,8 @@ pub(crate) fn lowered(robot: &Robot, mode: &WorkingMode, wanted: &ModelWanted) -
     subject.by_matrix = wanted.by_matrix;
     let (inputs, outputs) = subject.signature(kind);
     let balances = if kind == ModelKind::Idm { subject.other_balances() } else { Vec::new() };
-    let others: Vec<Subject<'_>> = balances.into_iter().filter_map(|b| subject.balanced(b)).collect();
+    let balanced = balances.into_iter().filter_map(|b| subject.balanced(b));
+    let others: Vec<Subject<'_>> = balanced.chain(subject.by_rods(kind)).collect();
     let traced = std::iter::once(subject).chain(others).map(|subject| {
         let program = with_conditions(&subject, kind, &inputs);
         (simplified(&program), subject)

@@ -29,7 +29,10 @@ mod pairs;
 mod plan;
 mod published;
 mod regroup;
+mod rod_legs;
+mod rods;
 mod share;
+mod shortest;
 mod sight;
 
 pub use graph::Count;
@@ -43,7 +46,8 @@ use crate::elastodynamics::{Actuators, ElasticError};
 use crate::kinematics::{SolveError, WorkingMode};
 use crate::scalar::{Expr, Program, trace};
 use emit::CodeFunction;
-use models::{Inputs, Outputs, Subject};
+use models::{Inputs, Subject};
+use shortest::Traced;
 use std::fmt;
 
 /// Models that can be generated.
@@ -165,7 +169,7 @@ impl Language {
 /// How systems of equations in a model are solved.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Solve {
-    /// Written out, in an order of pivots that is fixed.
+    /// Draft out, in an order of pivots that is fixed.
     #[default]
     Unrolled,
     /// By a routine with pivoting that comes with the file.
@@ -452,24 +456,23 @@ pub fn generate(robot: &Robot, options: &CodeOptions) -> Result<Generated, Codeg
         subject.plan_platform_matrices(options.actuators)?;
     }
     subject.columns = columns(robot, options)?;
-    let subject = best_balance(subject, options);
-    let (inputs, mut outputs) = subject.signature(options.model);
-    let (program, system) = traced(&subject, options.model, &inputs);
+    let (subject, Traced { inputs, mut outputs, program, system, graph }) = shortest::shortest(subject, options);
     let by = chosen(&inputs, &options.derivatives)?;
     // Derivatives are taken of what is optimised already.
-    let shortest = if by.is_empty() { optimise::optimise } else { optimise::lightly };
-    let program = if by.is_empty() {
-        program
+    let again = if by.is_empty() { optimise::optimise } else { optimise::lightly };
+    let (program, bare) = if by.is_empty() {
+        (program, graph)
     } else {
         outputs.push(derivative_group(&inputs, &outputs, &by));
-        derive::with_derivatives(&optimise::optimise(&program).program(&program.inputs), &by)
+        let program = derive::with_derivatives(&graph.program(&program.inputs), &by);
+        let graph = optimise::lightly(&program);
+        (program, graph)
     };
-    let bare = shortest(&program);
     let (count, stages) = (bare.count(), optimise::stages(&program, &bare));
     let (program, graph) = if options.margins {
         let program = with_margins(&subject, &program, &inputs);
         outputs.push(margin_group(program.outputs.len() - bare.outputs.len()));
-        let graph = shortest(&program);
+        let graph = again(&program);
         (program, graph)
     } else {
         (program, bare)
@@ -496,20 +499,6 @@ fn columns(robot: &Robot, options: &CodeOptions) -> Result<Option<StandardSet>, 
     Ok(Some(if options.friction { all } else { all.without_friction() }))
 }
 
-/// The balance of the platform that takes fewest operations; only efforts need one.
-fn best_balance<'a>(subject: Subject<'a>, options: &CodeOptions) -> Subject<'a> {
-    if options.model != ModelKind::Idm || options.solve == Solve::Routine {
-        return subject;
-    }
-    let operations = |subject: &Subject<'_>| {
-        let (inputs, _) = subject.signature(options.model);
-        optimise::optimise(&traced(subject, options.model, &inputs).0).count().operations()
-    };
-    let others: Vec<Subject<'a>> = subject.other_balances().into_iter().filter_map(|b| subject.balanced(b)).collect();
-    // The first of equals: the plain one.
-    std::iter::once(subject).chain(others).min_by_key(operations).expect("at least the plain one")
-}
-
 /// What a program left to a routine computes in the end: its outputs are scales, matrix and right-hand side.
 fn solved(y: &[f64], system: Option<usize>) -> Vec<f64> {
     let Some(n) = system else { return y.to_vec() };
@@ -517,22 +506,6 @@ fn solved(y: &[f64], system: Option<usize>) -> Vec<f64> {
     let b = crate::linalg::small::Dense { rows: n, cols: 1, data: y[n + n * n..2 * n + n * n].to_vec() };
     let x = A.solve(&b).map_or_else(|| vec![f64::NAN; n], |x| x.data);
     x.iter().zip(y).map(|(x, k)| x * k).chain(y[2 * n + n * n..].iter().copied()).collect()
-}
-
-/// The model as a program; the size of the system that is left to a routine.
-fn traced(subject: &Subject<'_>, model: ModelKind, inputs: &[Group]) -> (Program, Option<usize>) {
-    let names: Vec<String> = inputs.iter().flat_map(|g| g.entries.clone()).collect();
-    let mut size = None;
-    let program = trace(&names, |x| {
-        let Outputs { mut values, system } = subject.evaluate(model, &split(inputs, x));
-        if let Some((A, b)) = system {
-            size = Some(b.len());
-            values.extend(A.data);
-            values.extend(b);
-        }
-        values
-    });
-    (program, size)
 }
 
 /// Inputs by name.

@@ -22,11 +22,56 @@ pub struct StageCounts {
 /// Nothing is counted beyond this: trees double with every level.
 const MOST: f64 = 1e15;
 
-/// The best of a few orders in which rules are applied: which is best depends on the robot. Of equals, the first.
+/// A form that has more operations than this many times the shortest one does not become the shortest by sharing.
+const HOPELESS: f64 = 1.15;
+
+/// Beyond this many operations factors are taken out after pairs are shared, and not before as well: that takes too long.
+const LONG: f64 = 5000.0;
+
+/// A program in canonical forms, under every choice of rules, with equal expressions computed once.
+pub(super) struct Forms(Vec<Graph>);
+
+impl Forms {
+    /// Every form: nested sums and products opened or not. Which is best depends on the robot.
+    pub fn new(program: &Program) -> Self {
+        let rules: Vec<Rules> = Rules::all().collect();
+        let both = |rules: Rules| {
+            let canon = Canon::new(program, rules);
+            [Graph::new(&canon.flattened().flattened()), Graph::new(&canon)]
+        };
+        Self(rules.into_par_iter().flat_map_iter(both).collect())
+    }
+
+    /// Operations of the shortest form.
+    pub fn operations(&self) -> usize {
+        self.0.iter().map(|graph| graph.count().operations()).min().unwrap_or(0)
+    }
+
+    /// The shortest graph after sharing, factors taken out before pairs are shared or after. Of equals, the first.
+    pub fn shortest(self) -> Graph {
+        let most = HOPELESS * self.operations() as f64;
+        let mut forms: Vec<Graph> = Vec::new();
+        for graph in self.0.into_iter().filter(|graph| graph.count().operations() as f64 <= most) {
+            if !forms.iter().any(|other| other.nodes == graph.nodes && other.outputs == graph.outputs) {
+                forms.push(graph);
+            }
+        }
+        let long = most > HOPELESS * LONG;
+        let both = |form| [(form, true), (form, false)].into_iter().filter(move |(_, first)| !(*first && long));
+        let orders: Vec<(&Graph, bool)> = forms.iter().flat_map(both).collect();
+        let shared = |(form, factor_first): (&Graph, bool)| {
+            let mut graph = form.clone();
+            share(&mut graph, factor_first);
+            graph
+        };
+        let found: Vec<Graph> = orders.into_par_iter().map(shared).collect();
+        found.into_iter().min_by_key(|graph| graph.count().operations()).unwrap_or_default()
+    }
+}
+
+/// The graph with fewest operations of all forms and orders that are tried.
 pub(super) fn optimise(program: &Program) -> Graph {
-    let rules: Vec<Rules> = Rules::all().collect();
-    let found: Vec<Graph> = rules.into_par_iter().flat_map_iter(|rules| under(program, rules)).collect();
-    found.into_iter().min_by_key(|graph| graph.count().operations()).unwrap_or_default()
+    Forms::new(program).shortest()
 }
 
 /// The best of the quick stages alone, for programs that are long and were optimised in part: derivatives of a graph.
@@ -40,20 +85,6 @@ pub(super) fn lightly(program: &Program) -> Graph {
     let mut best = found.into_iter().min_by_key(|graph| graph.count().operations()).unwrap_or_default();
     share(&mut best, false);
     best
-}
-
-/// Graphs under some rules: nested sums and products opened or not, factors taken out before pairs are shared or after.
-fn under(program: &Program, rules: Rules) -> Vec<Graph> {
-    let canon = Canon::new(program, rules);
-    let mut list = Vec::new();
-    for form in [canon.flattened().flattened(), canon] {
-        for factor_first in [true, false] {
-            let mut graph = Graph::new(&form);
-            share(&mut graph, factor_first);
-            list.push(graph);
-        }
-    }
-    list
 }
 
 /// Operations stage by stage.

@@ -15,6 +15,11 @@ pub(super) fn signature(subject: &Subject<'_>) -> (Vec<Group>, Vec<Group>) {
 /// `M ṫ_r = C τ - c`, (8.162).
 pub(super) fn evaluate<S: Real>(subject: &Subject<'_>, inputs: &Inputs<S>) -> Outputs<S> {
     let model = subject.model(&inputs.parameters);
+    if let Some(rods) = &subject.rods {
+        let (M, h, C) = rods.inertia(subject, &model, &subject.pose(&model, &inputs.pose), &inputs.twist);
+        let b: Vec<S> = C.apply(&inputs.efforts).into_iter().zip(h).map(|(f, h)| f - h).collect();
+        return solved(subject, M, b);
+    }
     let pos = subject.close(&model, &inputs.pose);
     let inertias = subject.inertias(&model);
     let rest = vec![S::zero(); inputs.twist.len()];
@@ -28,6 +33,11 @@ pub(super) fn evaluate<S: Real>(subject: &Subject<'_>, inputs: &Inputs<S>) -> Ou
     let x: Vec<S> = inputs.efforts.iter().zip(scale).map(|(tau, k)| *tau * k.recip()).collect();
     let driven = C.apply(&x);
     let b: Vec<S> = driven.into_iter().zip(c).map(|(h, c)| h - c).collect();
+    solved(subject, M, b)
+}
+
+/// The acceleration, or the system that a routine solves for it.
+fn solved<S: Real>(subject: &Subject<'_>, M: Dense<S>, b: Vec<S>) -> Outputs<S> {
     if subject.solve == Solve::Routine {
         return Outputs { values: vec![S::one(); b.len()], system: Some((M, b)) };
     }
@@ -35,7 +45,7 @@ pub(super) fn evaluate<S: Real>(subject: &Subject<'_>, inputs: &Inputs<S>) -> Ou
 }
 
 /// Unit motions of the platform, one per independent component.
-fn units<S: Real>(subject: &Subject<'_>) -> Vec<PlatformRates<S>> {
+pub(in crate::codegen) fn units<S: Real>(subject: &Subject<'_>) -> Vec<PlatformRates<S>> {
     let n = subject.twist_group().entries.len();
     let unit = |k: usize| (0..n).map(|i| if i == k { S::one() } else { S::zero() }).collect::<Vec<S>>();
     (0..n).map(|k| subject.motion(&vec![S::zero(); n], &unit(k))).collect()
@@ -78,7 +88,7 @@ pub(super) fn inertia_by_legs<S: Real>(
 }
 
 /// The matrix with these columns, of which only the upper triangle is looked at.
-fn symmetric<S: Real>(columns: &[Vec<S>]) -> Dense<S> {
+pub(in crate::codegen) fn symmetric<S: Real>(columns: &[Vec<S>]) -> Dense<S> {
     let mut M = Dense::zeros(columns.len(), columns.len());
     for (k, column) in columns.iter().enumerate() {
         for (i, x) in column.iter().enumerate().take(k + 1) {

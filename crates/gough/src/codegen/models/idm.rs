@@ -14,6 +14,11 @@ pub(super) fn signature(subject: &Subject<'_>) -> (Vec<Group>, Vec<Group>) {
 /// parameters that are inputs.
 pub(super) fn evaluate<S: Real>(subject: &Subject<'_>, inputs: &Inputs<S>) -> Outputs<S> {
     let model = subject.model(&inputs.parameters);
+    if let Some(rods) = &subject.rods {
+        let motion = subject.motion(&inputs.twist, &inputs.acceleration);
+        let values = rods.efforts(subject, &model, &subject.pose(&model, &inputs.pose), motion);
+        return Outputs { values, system: None };
+    }
     let pos = subject.close(&model, &inputs.pose);
     let legs = Legs::new(&model, &subject.plan, &pos, subject.motion(&inputs.twist, &inputs.acceleration));
     let (inertias, loads) = match &subject.columns {

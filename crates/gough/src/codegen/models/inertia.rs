@@ -17,6 +17,10 @@ pub(super) fn signature(subject: &Subject<'_>) -> (Vec<Group>, Vec<Group>) {
 /// `M ṫ_r + h = J_invᵀ τ`, (8.162).
 pub(super) fn evaluate<S: Real>(subject: &Subject<'_>, inputs: &Inputs<S>) -> Outputs<S> {
     let model = subject.model(&inputs.parameters);
+    if let Some(rods) = &subject.rods {
+        let (M, h, _) = rods.inertia(subject, &model, &subject.pose(&model, &inputs.pose), &inputs.twist);
+        return Outputs { values: M.data.into_iter().chain(h).collect(), system: None };
+    }
     let pos = subject.close(&model, &inputs.pose);
     let inertias = subject.inertias(&model);
     let rest = vec![S::zero(); inputs.twist.len()];

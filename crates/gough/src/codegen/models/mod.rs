@@ -12,12 +12,15 @@ mod mass_stiffness;
 mod regressor;
 
 use cartesian::PlatformMatrices;
+pub(super) use ddm::{symmetric, units};
 use mass_stiffness::MassStiffness;
 pub(super) use mass_stiffness::coordinates;
 
 use super::legs::{Columns, Inertias, Legs, Loads, PlatformRates};
 use super::plan::{LegsPlan, joins_points, sparse_order};
 use super::regroup::{Regrouping, cleaned};
+use super::rod_legs::LegAxes;
+use super::rods::RodLegs;
 use super::sight::Alike;
 use super::{CodegenError, ModelKind, Solve};
 use crate::Robot;
@@ -67,7 +70,9 @@ pub(super) struct Subject<'a> {
     regrouping: Regrouping,
     /// How the platform is balanced, and in which order the drives are solved for.
     pub balance: Balance,
-    order: PivotOrder,
+    pub order: PivotOrder,
+    /// Legs that are written by their rods, where that is tried.
+    pub rods: Option<RodLegs>,
     /// Smallest pivots met around home: of the legs, and of the drives.
     pub smallest_pivots: [f64; 2],
     /// Postures that the plans are made for.
@@ -154,6 +159,7 @@ impl<'a> Subject<'a> {
             regrouping: Regrouping::new(model),
             balance: Balance::default(),
             order: PivotOrder::default(),
+            rods: None,
             smallest_pivots: [leg_pivot, f64::INFINITY],
             postures,
             matrices: None,
@@ -246,12 +252,50 @@ impl<'a> Subject<'a> {
             regrouping: self.regrouping.clone(),
             balance,
             order: PivotOrder::default(),
+            rods: None,
             smallest_pivots: self.smallest_pivots,
             postures: self.postures.clone(),
             matrices: self.matrices.clone(),
             platform_matrices: self.platform_matrices.clone(),
         };
         other.plan_drives().then_some(other)
+    }
+
+    /// The same with the legs written by their rods, in other axes each time, where they are such legs and the answers agree.
+    pub fn by_rods(&self, kind: ModelKind) -> Vec<Self> {
+        let square = self.order.rows.len() == self.robot.model().topology().active.len();
+        let asked = match kind {
+            ModelKind::Idm => square && self.columns.is_none() && self.solve == Solve::Unrolled,
+            ModelKind::Ddm | ModelKind::Inertia => true,
+            _ => false,
+        };
+        // Friction needs the rates of passive joints, and symbols may be lengths of rods.
+        if !asked || self.friction || !self.symbolic.is_empty() {
+            return Vec::new();
+        }
+        let model = self.robot.model();
+        let rods = |axes: LegAxes| RodLegs::new(model, &self.plan, &self.postures, axes);
+        let own = rods(LegAxes::Joint);
+        let world = if own.as_ref().is_some_and(RodLegs::stand_square) { None } else { rods(LegAxes::World) };
+        let with = |rods: RodLegs| {
+            let plain = self.balanced(Balance::default())?;
+            Some(Self { rods: Some(rods), ..plain }).filter(|other| self.agrees(other, kind))
+        };
+        own.into_iter().chain(world).filter_map(with).collect()
+    }
+
+    /// Whether another way to write a model gives the same numbers around home.
+    fn agrees(&self, other: &Self, kind: ModelKind) -> bool {
+        let (inputs, _) = self.signature(kind);
+        states(self, &inputs).iter().all(|(x, _)| {
+            let of = |subject: &Self| {
+                let Outputs { values, system } = subject.evaluate(kind, &super::split(&inputs, x));
+                values.into_iter().chain(system.into_iter().flat_map(|(A, b)| A.data.into_iter().chain(b))).collect()
+            };
+            let (a, b): (Vec<f64>, Vec<f64>) = (of(self), of(other));
+            let size = a.iter().fold(f64::MIN_POSITIVE, |most, x| most.max(x.abs()));
+            a.len() == b.len() && a.iter().zip(&b).all(|(a, b)| (a - b).abs() <= AGREED * size)
+        })
     }
 
     /// Coordinates of the pose that a generated function takes.
@@ -388,7 +432,7 @@ impl<'a> Subject<'a> {
         System { C, h: self.component(&columns, 0), scale }
     }
 
-    fn component<S: Real>(&self, columns: &Columns<S>, k: usize) -> Vec<S> {
+    pub fn component<S: Real>(&self, columns: &Columns<S>, k: usize) -> Vec<S> {
         let all = columns[k].to_array();
         self.robot.model().topology().platform.independent.iter().map(|c| all[c.index()]).collect()
     }
@@ -520,6 +564,8 @@ fn coordinate_name(c: Coordinate, count: usize) -> String {
     if c == Coordinate::Rz && count <= 3 { "phi".to_owned() } else { name.to_owned() }
 }
 
+/// Two ways to write a model differ by less, by the largest number.
+const AGREED: f64 = 1e-8;
 /// A pivot of the drives smaller than this, without unit, is no pivot.
 const SMALL: f64 = 1e-6;
 /// An entry larger than this comes from a force whose unit component vanishes somewhere around home.
@@ -583,7 +629,7 @@ pub(super) fn solve_symmetric<S: Real>(A: &Dense<S>, b: &[S]) -> Vec<S> {
 }
 
 /// Unrolled elimination in a fixed order.
-fn solve<S: Real>(A: &Dense<S>, order: &PivotOrder, b: &[S]) -> Vec<S> {
+pub(super) fn solve<S: Real>(A: &Dense<S>, order: &PivotOrder, b: &[S]) -> Vec<S> {
     let n = b.len();
     let mut factors: Vec<S> = order.rows.iter().flat_map(|i| order.cols.iter().map(|j| A.at(*i, *j))).collect();
     let mut rhs: Vec<S> = order.rows.iter().map(|i| b[*i]).collect();
