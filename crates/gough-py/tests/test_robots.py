@@ -122,6 +122,11 @@ def test_the_viewer(tmp_path: Path) -> None:
         assert "cargo xtask viewer" in str(why)  # the page is built apart
     else:
         assert page.file.stat().st_size == page.document["bytes"] and "<iframe srcdoc=" in page._repr_html_()
+        table = tmp_path / "motion.csv"
+        table.write_text("t,x,y,z\n0,0,0,-0.6\n0.5,0.05,0,-0.6\n1,0.05,0.05,-0.65\n")
+        page = r.view(trajectory=table, map="conditioning,x=-0.1:0.1:5,y=-0.1:0.1:5", output=tmp_path / "moving.html")
+        text = page.file.read_text(encoding="utf-8")
+        assert '"quantity":"conditioning"' in text and '"efforts":[[' in text
 
 
 def test_documents_are_mappings() -> None:

@@ -98,14 +98,24 @@ class Robot(Dynamics):
         return one(self, command, _words.options(self, options))
 
     def view(
-        self, *, pose: Value = None, mode: Value = None, output: str | os.PathLike[str] | None = None, show: bool = False
+        self,
+        *,
+        pose: Value = None,
+        mode: Value = None,
+        trajectory: str | os.PathLike[str] | None = None,
+        map: str | None = None,
+        output: str | os.PathLike[str] | None = None,
+        show: bool = False,
     ) -> Page:
         """The page of the viewer: in a notebook the answer shows itself; its `file` opens in any browser, without a server.
 
-        `output` is where the page goes, a folder of temporary files unless given; `show` opens a browser.
+        `trajectory` is a CSV file with a motion to play, as `gough idm --trajectory` takes it; `map` a map to show, such as
+        `"f1,x=-0.2:0.2,y=-0.2:0.2"`. `output` is where the page goes, a folder of temporary files unless given; `show`
+        opens a browser.
         """
         place = _page(output, "view.html")
-        given: dict[str, Any] = {"pose": pose, "mode": mode, "output": place, "no_open": not show}
+        given: dict[str, Any] = {"pose": pose, "mode": mode, "map": map, "output": place, "no_open": not show}
+        given["trajectory"] = None if trajectory is None else os.fspath(trajectory)
         return Page(place, one(self, "view", _words.options(self, given)))
 
     def report(self, *, output: str | os.PathLike[str] | None = None, no_view: bool = False) -> Page:
