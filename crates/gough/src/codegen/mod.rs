@@ -169,7 +169,7 @@ impl Language {
 /// How systems of equations in a model are solved.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Solve {
-    /// Draft out, in an order of pivots that is fixed.
+    /// Written out, in an order of pivots that is fixed.
     #[default]
     Unrolled,
     /// By a routine with pivoting that comes with the file.

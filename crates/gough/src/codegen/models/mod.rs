@@ -261,7 +261,7 @@ impl<'a> Subject<'a> {
         other.plan_drives().then_some(other)
     }
 
-    /// The same with the legs written by their rods, in other axes each time, where they are such legs and the answers agree.
+    /// The subject with its legs written by their rods, in other axes each time, where they are such legs and the answers agree.
     pub fn by_rods(&self, kind: ModelKind) -> Vec<Self> {
         let square = self.order.rows.len() == self.robot.model().topology().active.len();
         let asked = match kind {
