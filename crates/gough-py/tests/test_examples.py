@@ -16,6 +16,7 @@ EXAMPLES = sorted((Path(__file__).resolve().parents[1] / "examples").glob("*.py"
 def test_example(example: Path, tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
     pytest.importorskip("pandas")
+    pytest.importorskip("scipy")
     environment = {**os.environ, "MPLBACKEND": "Agg"}
     done = subprocess.run([sys.executable, str(example), str(tmp_path)], capture_output=True, text=True, env=environment)
     assert done.returncode == 0, done.stderr

@@ -506,6 +506,29 @@ fn reduced_legs_err_on_the_high_side_and_less_with_more_modes() {
     assert!(last < 1e-8, "{last}");
 }
 
+/// NaVARo with links of 16.42 x 18.89 mm and arms of 6 x 6 mm: a dozen modes between 90 and 104 Hz.
+#[test]
+fn modes_that_lie_close_together_are_found() {
+    let sections: [(&str, f64, f64); 2] = [("link", 16.42e-3, 18.89e-3), ("arm", 6e-3, 6e-3)];
+    let set = sections.iter().flat_map(|(part, b, h)| {
+        let (y, z) = (b * h * h * h / 12.0, h * b * b * b / 12.0);
+        let torsion = b * b * b * h * (1.0 / 3.0 - 0.21 * b / h * (1.0 - (b / h).powi(4) / 12.0));
+        let values = [("A", b * h), ("Iy", y), ("Iz", z), ("J", torsion), ("Ip", y + z)];
+        values.map(|(what, x)| (format!("{part}_{what}"), x.to_string()))
+    });
+    let source = gough::Source { set: set.collect(), ..gough::Source::shipped("navaro").unwrap() };
+    let robot = source.robot().unwrap();
+    let new = || Vibration::new(robot.model(), robot.home(), Actuators::Elastic).unwrap();
+    let (mut few, mut all) = (new(), new());
+    for k in 0..=200 {
+        let pose = planar_pose(-0.1 + 1e-3 * f64::from(k), 0.01, -1.0);
+        few.take(&pose, robot.mode()).unwrap();
+        all.take(&pose, robot.mode()).unwrap();
+        let (found, wanted) = (few.lowest(1).unwrap()[0].hz, all.all().unwrap()[0].hz);
+        assert!((found / wanted - 1.0).abs() < 1e-9, "{k}: {found} {wanted}");
+    }
+}
+
 #[test]
 fn questions_without_an_answer_are_refused() {
     let rigid = robot("five-bar");

@@ -152,7 +152,11 @@ impl ArrowSolver {
         start: Start,
     ) -> Result<&[ArrowMode], ArrowError> {
         let count = count.min(plan.modes());
-        let done = self.load(plan, k, m).and_then(|()| self.search(plan, count, start));
+        let searched = self.load(plan, k, m).and_then(|()| self.search(plan, count, start));
+        let done = match searched {
+            Err(ArrowError::NotConverged { .. }) => self.solve_whole(plan),
+            other => other,
+        };
         if let Err(e) = done {
             // What is left in the blocks is no good start.
             self.parts.iter_mut().for_each(|p| p.block.p = 0);
@@ -191,6 +195,16 @@ impl ArrowSolver {
             part.largest = part.pencil.quotients(c).0;
             part.shift = 0.0;
             part.lacks = None;
+        }
+        Ok(())
+    }
+
+    /// All modes of all components: what blocks do not settle, as where a dozen modes lie close together, full matrices do.
+    fn solve_whole(&mut self, plan: &ArrowPlan) -> Result<(), ArrowError> {
+        for (component, c) in plan.components.iter().enumerate() {
+            let part = &mut self.parts[component];
+            part.factor.of(c, &part.pencil, 0.0, 1.0);
+            self.solve_full(plan, component, Want::Vectors)?;
         }
         Ok(())
     }
