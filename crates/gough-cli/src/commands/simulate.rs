@@ -38,7 +38,7 @@ use std::path::{Path, PathBuf};
 enum ControlChoice {
     /// Springs and dampers at the drives: kp (q_d - q) + kd (qd_d - qd)
     JointPd,
-    /// The same on the platform, carried to the drives, and what holds the robot against gravity
+    /// Springs and dampers on the platform, carried to the drives, and what holds the robot against gravity
     PlatformPd,
     /// Efforts of the model for the acceleration that corrects the error
     ComputedTorque,

@@ -167,7 +167,7 @@ pub fn determinant(a: &Dense<f64>) -> f64 {
     determinant_of(a.rows, |i, j| a.at(i, j))
 }
 
-/// The same from the entries; nothing is allocated up to 6 × 6.
+/// Determinant of the matrix with these entries, by elimination with row exchanges; nothing is allocated up to 6 × 6.
 fn determinant_of(n: usize, a: impl Fn(usize, usize) -> f64) -> f64 {
     if n == 1 {
         return a(0, 0);

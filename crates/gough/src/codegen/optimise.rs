@@ -127,7 +127,7 @@ fn traced_as_tree(program: &Program) -> Count {
     count_of(sum, 0)
 }
 
-/// The same for a graph.
+/// Operations of a graph when nothing is shared: every use of a node is computed again.
 fn as_tree(graph: &Graph) -> Count {
     use super::canon::Function;
     use super::graph::GraphNode;

@@ -211,7 +211,7 @@ fn squared(graph: &Graph, list: &[NodeIndex]) -> Option<(NodeIndex, NodeIndex)> 
     Some((k.min(x), k.max(x)))
 }
 
-/// The same for pairs of terms of sums, up to a common sign.
+/// Pairs of terms that several sums have, up to a common sign, become nodes of their own.
 fn share_sums(graph: &mut Graph) {
     let mut uses = graph.uses();
     let mut pairs = Pairs::new(|p: &(NodeIndex, NodeIndex, bool), q: &(NodeIndex, NodeIndex, bool)| {

@@ -54,7 +54,7 @@ pub struct Fit {
     pub effort: f64,
     /// Root mean square of what is left, sample by sample, on the records that were used.
     pub residual: f64,
-    /// The same on records that were held back.
+    /// Root mean square of what is left on records that were held back.
     pub held_back: Option<f64>,
     /// Root mean square of what is left with the parameters of the file.
     pub residual_of_file: f64,

@@ -153,7 +153,7 @@ pub fn inverse(model: &Model<f64>, pose: &Pose<f64>, mode: &WorkingMode) -> Resu
     inverse_given(model, pose, mode, &[])
 }
 
-/// The same for a robot with kinematic redundancy, with the joints that the pose leaves open.
+/// All joints for a platform pose in a working mode, of a robot with kinematic redundancy: with the joints that the pose leaves open.
 pub fn inverse_given(
     model: &Model<f64>,
     pose: &Pose<f64>,
@@ -178,7 +178,8 @@ pub fn working_modes(model: &Model<f64>, pose: &Pose<f64>) -> Result<Vec<Posture
     working_modes_given(model, pose, &[])
 }
 
-/// The same for a robot with kinematic redundancy, with the joints that the pose leaves open.
+/// Every working mode in which the pose can be reached, of a robot with kinematic redundancy: with the joints that the pose leaves
+/// open.
 pub fn working_modes_given(
     model: &Model<f64>,
     pose: &Pose<f64>,

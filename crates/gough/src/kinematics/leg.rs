@@ -477,7 +477,7 @@ impl<S: Real> LegAt<'_, S> {
         self.body_accelerations(motion);
     }
 
-    /// The same for one body.
+    /// Adds to the acceleration of one body what the accelerations of the joints on the way to it give.
     #[inline(always)]
     fn add_gain(&self, b: usize, motion: &mut LegMotion<'_, S>) {
         let X = self.X_WB(b);

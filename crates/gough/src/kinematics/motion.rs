@@ -177,7 +177,7 @@ pub fn move_in(
     move_from(model, t_r, td_r, pos, motion)
 }
 
-/// The same from a posture that [`inverse_in`] has left in `pos`.
+/// Rates and accelerations of all joints and bodies for a motion of the platform, from a posture that [`inverse_in`] has left in `pos`.
 pub fn move_from(
     model: &Model<f64>,
     t_r: &[f64],

@@ -29,7 +29,7 @@ impl EffortTable {
         (rise && even).then(|| Self { times, rows: rows.concat(), drives })
     }
 
-    /// The same at all times.
+    /// Efforts that stay as they are at all times.
     pub fn constant(efforts: Vec<f64>) -> Self {
         Self { times: vec![0.0], drives: efforts.len(), rows: efforts }
     }
@@ -71,7 +71,7 @@ pub struct Gains {
 }
 
 impl Gains {
-    /// The same for all.
+    /// One stiffness and one damping for all drives or components.
     pub fn all(kp: f64, kd: f64) -> Self {
         Self { kp: vec![kp], kd: vec![kd] }
     }

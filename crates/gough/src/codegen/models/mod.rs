@@ -238,7 +238,7 @@ impl<'a> Subject<'a> {
         std::iter::once(None).chain(slides).map(|unit| Balance { about: first, unit }).collect()
     }
 
-    /// The same with another balance, when the drives can be solved for in it.
+    /// The subject with another balance of the platform, when the drives can be solved for in it.
     pub fn balanced(&self, balance: Balance) -> Option<Self> {
         let mut other = Self {
             robot: self.robot,
