@@ -5,7 +5,7 @@ import { chart, type Chart } from './chart';
 import { h, save, shown } from './dom';
 import { drawForces } from './forces';
 import { section } from './panels';
-import type { Film, FilmMark, Simulation, Vec3 } from './types';
+import type { Film, FilmMark, Simulation, Standing, Vec3 } from './types';
 
 const SECONDS = 2;
 const EVERY = 0.01;
@@ -29,9 +29,10 @@ export function motionPanel(app: App): Panel {
     app.stage?.handle.position.fromArray(pointOf(app, place));
     const time = `t = ${shown(film.t[k], 4)} s of ${shown(film.t[film.t.length - 1], 4)} s; ${title}`;
     if (app.library) {
-      const why = app.library.place(place);
-      if (why === null) app.stage?.pose(app.library.frames());
-      told.textContent = why === null ? time : `${time}: ${why.message}`;
+      // The motion has a working mode of its own, whichever the robot was left in.
+      const stands = app.library.ask<Standing>({ ask: 'place', at: place, mode: film.working_mode });
+      if (!('error' in stands)) app.stage?.pose(app.library.frames());
+      told.textContent = 'error' in stands ? `${time}: ${stands.error.message}` : time;
       if (forces.checked) drawForces(app, { at: place, mode: film.working_mode, twist: film.twists[k] ?? [], acceleration: film.accelerations[k] ?? [] });
     } else {
       const frames = film.frames?.[k];
@@ -109,7 +110,7 @@ export function motionPanel(app: App): Panel {
     stop();
     app.stage?.showPath([]);
     app.stage?.showForces([]);
-    if (app.library) app.place(app.at);
+    if (app.library) app.place(app.at, app.standing?.working_mode);
     else app.fixed(0);
   };
   const keep = async (): Promise<void> => {
@@ -180,7 +181,7 @@ function framesOf(app: App, film: Film): { t: number; frames: Float64Array }[] {
   for (let k = 0; k < film.t.length; k += every) {
     const t = film.t[k] ?? 0;
     if (!app.library) list.push({ t, frames: Float64Array.from(film.frames?.[k] ?? []) });
-    else if (app.library.place(film.at[k] ?? []) === null) list.push({ t, frames: Float64Array.from(app.library.frames()) });
+    else if ('answer' in app.library.ask<Standing>({ ask: 'place', at: film.at[k] ?? [], mode: film.working_mode })) list.push({ t, frames: Float64Array.from(app.library.frames()) });
   }
   return list;
 }

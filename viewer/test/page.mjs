@@ -237,6 +237,15 @@ async function motion() {
     await line.fill('50');
     if (computes) {
       must((await page.textContent('.line + p')).startsWith('t = 0.5 s'), 'the instant is not told');
+      // The motion keeps its working mode when the robot is left in another one.
+      const svg = async () => (await download(page, 'SVG', join(folder, 'motion.svg'))).toString();
+      const seen = [await svg()];
+      const modes = page.locator('details', { hasText: 'Modes' }).first().locator('.buttons').first().locator('button');
+      await modes.nth((await modes.count()) - 1).click();
+      await line.fill('49');
+      await line.fill('50');
+      seen.push(await svg());
+      must(seen[0] === seen[1], 'the motion is shown in another working mode');
       await page.getByLabel('forces', { exact: true }).check();
     }
     await page.waitForTimeout(200);

@@ -98,7 +98,8 @@ fn a_closure_that_slides_along_a_beam_moves_its_node() {
         let closed = closed_rail(&text, sides);
         for x in [0.2, 0.45, 0.73, 0.9] {
             let (open, shut) = (rail_at(&text, Some(x)).unwrap(), rail_at(&closed, Some(x)).unwrap());
-            // Bending; along the rail the one is held by the rail and the other by the base.
+            // Bending; along the rail the one is held by the rail and the other by the base. Nearer to an end of the rail, where
+            // elements become short, the two roads part in the eighth digit: 1.8e-8 at x = 1.
             let gap = open[..4].iter().zip(&shut).map(|(a, b)| (a / b - 1.0).abs()).fold(0.0, f64::max);
             assert!(gap < 1e-8, "{sides:?} at {x}: {gap:e} {open:?} {shut:?}");
         }
