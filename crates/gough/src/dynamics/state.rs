@@ -121,6 +121,9 @@ impl LegStep<Lanes> for Reduce<'_> {
 /// A pivot of the inertia matrix below this share of its largest entry, lengths scaled, is rounding: nothing resists there.
 const WEIGHTLESS: f64 = 1e-11;
 
+/// Inertia that is so many times all that the robot has comes from joints that run away.
+const RUNS_AWAY: f64 = 1e4;
+
 impl Dynamics {
     /// Memory for a model, nothing acting from outside.
     pub fn new(model: &Model<f64>) -> Self {
@@ -439,18 +442,22 @@ impl Dynamics {
             pivot > WEIGHTLESS * largest
         };
         if !(0..n).all(resists) {
-            return Err(SolveError::NoInertia { motion: self.weightless_motion(model, &M[..n * n]) });
+            return Err(if largest > RUNS_AWAY * all_inertia(model) {
+                SolveError::HardlyMoves { motion: self.extreme_motion(model, &M[..n * n], 0) }
+            } else {
+                SolveError::NoInertia { motion: self.extreme_motion(model, &M[..n * n], n - 1) }
+            });
         }
         if self.accelerations.iter().all(|x| x.is_finite()) { Ok(()) } else { Err(SolveError::not_finite()) }
     }
 
-    /// The motion of the platform that its inertia resists least, largest component one.
-    fn weightless_motion(&self, model: &Model<f64>, M: &[f64]) -> Option<[f64; 6]> {
+    /// The motion of the platform that its inertia resists most, least, or at a place between, largest component one.
+    fn extreme_motion(&self, model: &Model<f64>, M: &[f64], place: usize) -> Option<[f64; 6]> {
         let n = self.accelerations.len();
         let independent = &model.topology().platform.independent;
         let scale = |k: usize| if independent[k].is_angle() { model.length().recip() } else { 1.0 };
         let f = svd(&Matrix::from_fn(n, n, |i, j| M[i * n + j] * scale(i) * scale(j)));
-        let t_r: Vec<f64> = (0..n).map(|j| f.v[(j, n - 1)] * scale(j)).collect();
+        let t_r: Vec<f64> = (0..n).map(|j| f.v[(j, place)] * scale(j)).collect();
         let t = Freedoms::of(model, &self.motion).up(&t_r);
         let largest = t.iter().fold(0.0_f64, |most, x| if x.abs() > most.abs() { *x } else { most });
         (largest != 0.0).then(|| t.map(|x| x / largest))
@@ -599,4 +606,14 @@ fn at_points(
 #[inline(always)]
 fn plus(sum: Wrench<Lanes>, F: Wrench<Lanes>, weight: Lanes) -> Wrench<Lanes> {
     Wrench { f: along(sum.f, F.f, weight), m: along(sum.m, F.m, weight) }
+}
+
+/// Masses, moments of inertia and rotors of the whole robot as one mass, by its length.
+fn all_inertia(model: &Model<f64>) -> f64 {
+    let by_turning = model.length().powi(2).recip();
+    let (numbers, t) = (model.numbers(), model.topology());
+    let bodies = numbers.bodies.iter().map(|(_, b)| b.inertia).chain([numbers.platform]);
+    let of_bodies: f64 = bodies.map(|I| I.m + I.I_o.trace() * by_turning).sum();
+    let rotor = |c| numbers.joints[c].rotor * if t.coords[c].slides { 1.0 } else { by_turning };
+    of_bodies + t.coords.ids().map(rotor).sum::<f64>()
 }

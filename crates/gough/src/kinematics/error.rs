@@ -105,6 +105,12 @@ pub enum SolveError {
         /// pose leaves open are part of it.
         motion: Option<[f64; 6]>,
     },
+    /// A singularity is so close that the platform hardly moves along some twist: what its joints would do outweighs everything
+    /// else by more digits than there are.
+    HardlyMoves {
+        /// The twist of the platform, in world axes; largest component one.
+        motion: Option<[f64; 6]>,
+    },
     /// The name is no working mode of the robot.
     UnknownMode {
         /// The name.
@@ -150,6 +156,7 @@ impl SolveError {
             SolveError::Redundant => "redundant",
             SolveError::OpenJoints => "open-joints",
             SolveError::NoInertia { .. } => "no-inertia",
+            SolveError::HardlyMoves { .. } => "near-singular",
             SolveError::UnknownMode { .. } => "unknown-mode",
             SolveError::WrongCount { .. } => "wrong-count",
         }
@@ -159,6 +166,21 @@ impl SolveError {
     pub fn is_misuse(&self) -> bool {
         matches!(self, SolveError::UnknownMode { .. } | SolveError::WrongCount { .. } | SolveError::NotAPose { .. })
     }
+}
+
+fn in_words([x, y, z, wx, wy, wz]: &[f64; 6]) -> String {
+    format!("v = ({x:.4}, {y:.4}, {z:.4}) and w = ({wx:.4}, {wy:.4}, {wz:.4})")
+}
+
+fn no_inertia(motion: Option<&[f64; 6]>) -> String {
+    let Some(motion) = motion else {
+        return "nothing resists some motion of the robot; give its bodies their masses and inertias".to_owned();
+    };
+    format!(
+        "no inertia resists the platform moving with {}, so that its acceleration is not determined; give the platform or its legs the \
+         mass or inertia that is missing",
+        in_words(motion)
+    )
 }
 
 fn open_following(coordinates: &[Coordinate]) -> String {
@@ -259,14 +281,13 @@ impl fmt::Display for SolveError {
             SolveError::SelfMotion => f.write_str(
                 "with these joints held the platform still moves: its places are a continuum, not assembly modes",
             ),
-            SolveError::NoInertia { motion: Some([x, y, z, wx, wy, wz]) } => write!(
+            SolveError::NoInertia { motion } => f.write_str(&no_inertia(motion.as_ref())),
+            SolveError::HardlyMoves { motion } => write!(
                 f,
-                "no inertia resists the platform moving with v = ({x:.4}, {y:.4}, {z:.4}) and w = ({wx:.4}, {wy:.4}, {wz:.4}), so \
-                 that its acceleration is not determined; give the platform or its legs the mass or inertia that is missing"
+                "a singularity is so close that joints run away while the platform moves with {}: its acceleration under efforts has \
+                 no digits left; ask farther from it (`singularities` names it)",
+                in_words(&motion.unwrap_or_default())
             ),
-            SolveError::NoInertia { motion: None } => {
-                f.write_str("nothing resists some motion of the robot; give its bodies their masses and inertias")
-            }
             SolveError::UnknownMode { mode, reason } => write!(f, "`{mode}` is no working mode: {reason}"),
             SolveError::WrongCount { what, expected, found } => write!(f, "expected {expected} {what}, found {found}"),
         }

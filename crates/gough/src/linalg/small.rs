@@ -259,6 +259,25 @@ fn lu_solve_of<S: Real, const N: usize>(a: &[S], b: &mut [S], n: usize) {
     }
 }
 
+/// Solve `A X = B` for rows of any width with the factors of [`lu`], in place.
+pub fn lu_solve_rows(a: &[f64], n: usize, b: &mut [f64], width: usize) {
+    let subtract = |b: &mut [f64], i: usize, j: usize| {
+        let factor = a[i * n + j];
+        let (low, high) = b.split_at_mut(i.max(j) * width);
+        let (lower, upper) = (&mut low[i.min(j) * width..][..width], &mut high[..width]);
+        let (to, from) = if i > j { (upper, lower) } else { (lower, upper) };
+        to.iter_mut().zip(from).for_each(|(x, y)| *x -= factor * *y);
+    };
+    for i in 0..n {
+        (0..i).for_each(|j| subtract(b, i, j));
+    }
+    for i in (0..n).rev() {
+        (i + 1..n).for_each(|j| subtract(b, i, j));
+        let scale = a[i * n + i];
+        b[i * width..(i + 1) * width].iter_mut().for_each(|x| *x *= scale);
+    }
+}
+
 /// Solve `Aᵀ x = b` with the factors of [`lu`], in place.
 #[inline(always)]
 pub fn lu_solve_transposed<S: Real>(a: &[S], n: usize, b: &mut [S]) {

@@ -2,12 +2,13 @@
 
 use super::control::{Controller, EffortTable, Feedback};
 use super::gauss::{Collocation, Failed, SecondOrder, Stages};
+use crate::dynamics::Dynamics;
 use crate::dynamics::newton_euler::Sign;
-use crate::dynamics::{Conditions, active_model, inverse_dynamics_under};
 use crate::elastodynamics::ElasticError;
 use crate::elastodynamics::motion::{FlexibleRobot, FlexibleState, MotionCoordinate, ReducedEquations, ScaledCholesky};
 use crate::elastodynamics::plan::Sliding;
-use crate::kinematics::{WorkingMode, inverse};
+use crate::kinematics::motion::move_from;
+use crate::kinematics::{Kind, SolveError, WorkingMode, inverse_in, joint_value};
 use crate::linalg::small::Dense;
 use crate::model::{Model, Node};
 use crate::spatial::{Pose, Twist, Wrench};
@@ -137,6 +138,9 @@ const MOST_STEPS: usize = 5_000_000;
 /// Steps between two checks of their error.
 const BETWEEN_CHECKS: usize = 24;
 
+/// Commands that are remembered: those of a step and of its two halves.
+const MOST_COMMANDS: usize = 10;
+
 /// What the drives give where they follow a law of the rigid robot.
 struct Commanded {
     t: f64,
@@ -160,8 +164,40 @@ struct FlexiblePlant<'a, 'm> {
     rows: Vec<usize>,
     driven: Vec<usize>,
     limits: Vec<Option<f64>>,
-    commanded: Option<Commanded>,
+    /// The rigid robot that commands are made with.
+    rigid: Dynamics,
+    /// Commands of the last times that were asked for, the newest last: the stages of a step come back to the same times.
+    commanded: Vec<Commanded>,
     loaded: Option<Wrench<f64>>,
+}
+
+/// Inertia of the rigid robot on its active joints, `M q̈_a = τ`, where it is placed: efforts and active joints for each acceleration of
+/// the platform.
+fn active_inertia(model: &Model<f64>, d: &mut Dynamics, t_r: &[f64]) -> Result<Dense<f64>, ElasticError> {
+    let (active, n) = (&model.topology().active, t_r.len());
+    if active.len() != n {
+        return Err(SolveError::Redundant.into());
+    }
+    let mut told = vec![0.0; n];
+    let mut at = |told: &[f64]| -> Result<[Vec<f64>; 2], SolveError> {
+        let efforts = d.inverse_from(model, t_r, told, None)?.to_vec();
+        move_from(model, t_r, told, &mut d.pos, &mut d.motion)?;
+        Ok([efforts, active.iter().map(|c| d.motion.accels[*c]).collect()])
+    };
+    let base = at(&told)?;
+    // Transposed: rows are accelerations of the platform.
+    let [mut tau, mut qdd] = [Dense::zeros(n, n), Dense::zeros(n, n)];
+    for k in 0..n {
+        told[k] = 1.0;
+        let moved = at(&told)?;
+        told[k] = 0.0;
+        for j in 0..n {
+            *tau.at_mut(k, j) = moved[0][j] - base[0][j];
+            *qdd.at_mut(k, j) = moved[1][j] - base[1][j];
+        }
+    }
+    let M = qdd.solve(&tau).ok_or(SolveError::Singular { leg: None, kind: Kind::Type2 })?;
+    Ok(M.transposed())
 }
 
 impl<'a, 'm> FlexiblePlant<'a, 'm> {
@@ -209,7 +245,8 @@ impl<'a, 'm> FlexiblePlant<'a, 'm> {
             rows,
             driven,
             limits,
-            commanded: None,
+            rigid: Dynamics::new(flexible.model()),
+            commanded: Vec::new(),
             loaded: None,
             flexible,
         })
@@ -221,7 +258,8 @@ impl<'a, 'm> FlexiblePlant<'a, 'm> {
 
     /// The motion of the active joints, and efforts, that the rigid robot has on a trajectory.
     fn command(&mut self, t: f64, trajectory: &Trajectory, feedback: Option<Feedback>) -> Result<(), ElasticError> {
-        if self.commanded.as_ref().is_some_and(|c| c.t.to_bits() == t.to_bits()) {
+        if let Some(known) = self.commanded.iter().position(|c| c.t.to_bits() == t.to_bits()) {
+            self.commanded[known..].rotate_left(1);
             return Ok(());
         }
         let model = self.model();
@@ -229,27 +267,28 @@ impl<'a, 'm> FlexiblePlant<'a, 'm> {
         let n = model.topology().platform.independent.len();
         let (mut t_r, mut td_r) = (vec![0.0; n], vec![0.0; n]);
         desired.components(model, &mut t_r, &mut td_r);
-        let posture = inverse(model, &desired.pose, self.mode)?;
         let active = &model.topology().active;
-        let found = inverse_dynamics_under(model, &posture, &t_r, &td_r, &Conditions::default())?;
-        let efforts = match feedback {
-            Some(Feedback::JointPd { gravity: false }) | None => vec![0.0; active.len()],
-            Some(Feedback::JointPd { .. }) => {
-                let rest = vec![0.0; n];
-                inverse_dynamics_under(model, &posture, &rest, &rest, &Conditions::default())?.efforts
-            }
-            Some(_) => found.efforts.clone(),
-        };
+        let rest = [0.0; 6];
         let scaled = matches!(feedback, Some(Feedback::ComputedTorque));
-        let inertia = if scaled { Some(active_model(model, &posture, &t_r, &Conditions::default())?.M) } else { None };
-        self.commanded = Some(Commanded {
-            t,
-            q: posture.joints(model, active),
-            qd: active.iter().map(|c| found.motion.rates[*c]).collect(),
-            qdd: active.iter().map(|c| found.motion.accels[*c]).collect(),
-            efforts,
-            inertia,
-        });
+        let d = &mut self.rigid;
+        inverse_in(model, &desired.pose, self.mode, &mut d.pos)?;
+        let q = active.iter().map(|c| joint_value(model, &d.pos, *c)).collect();
+        let held = match feedback {
+            Some(Feedback::JointPd { gravity: true }) => d.inverse_from(model, &rest[..n], &rest[..n], None)?.to_vec(),
+            _ => vec![0.0; active.len()],
+        };
+        let inertia = if scaled { Some(active_inertia(model, d, &t_r)?) } else { None };
+        let found = d.inverse_from(model, &t_r, &td_r, None)?.to_vec();
+        let efforts = match feedback {
+            Some(Feedback::JointPd { .. }) | None => held,
+            Some(_) => found,
+        };
+        move_from(model, &t_r, &td_r, &mut d.pos, &mut d.motion)?;
+        let [qd, qdd] = [&d.motion.rates, &d.motion.accels].map(|all| active.iter().map(|c| all[*c]).collect());
+        if self.commanded.len() == MOST_COMMANDS {
+            self.commanded.remove(0);
+        }
+        self.commanded.push(Commanded { t, q, qd, qdd, efforts, inertia });
         Ok(())
     }
 
@@ -265,13 +304,15 @@ impl<'a, 'm> FlexiblePlant<'a, 'm> {
 
     /// Put positions and rates in, and close the loops.
     fn place(&mut self, t: f64, q: &[f64], v: &[f64]) -> Result<(), ElasticError> {
+        let moved: Vec<f64> = self.free.iter().zip(q).map(|(slot, q)| q - self.state.at.q[*slot]).collect();
+        self.flexible.lead(&mut self.state, &self.free, &moved);
         for (slot, (q, v)) in self.free.iter().zip(q.iter().zip(v)) {
             (self.state.at.q[*slot], self.state.rates[*slot]) = (*q, *v);
         }
         let law = self.law;
         if let FlexibleLaw::Playback(trajectory) = law {
             self.command(t, trajectory, None)?;
-            if let Some(c) = &self.commanded {
+            if let Some(c) = self.commanded.last() {
                 for (slot, (q, qd)) in self.active.iter().zip(c.q.iter().zip(&c.qd)) {
                     // Angles go on from where they are, beyond whole turns.
                     let turns = ((self.state.at.q[*slot] - q) / std::f64::consts::TAU).round();
@@ -289,7 +330,7 @@ impl<'a, 'm> FlexiblePlant<'a, 'm> {
         let equations = self.flexible.equations(&self.state, self.options.friction);
         match self.law {
             FlexibleLaw::Held | FlexibleLaw::Playback(_) => {
-                let told = self.commanded.as_ref().map_or_else(|| vec![0.0; self.active.len()], |c| c.qdd.clone());
+                let told = self.commanded.last().map_or_else(|| vec![0.0; self.active.len()], |c| c.qdd.clone());
                 let (own, efforts) = self.moved_by_drives(&equations, &told)?;
                 Ok((equations, own, efforts))
             }
@@ -326,7 +367,7 @@ impl<'a, 'm> FlexiblePlant<'a, 'm> {
             FlexibleLaw::Efforts(table) => table.at(t, &mut efforts),
             FlexibleLaw::Controller(c) => {
                 self.command(t, &c.trajectory, Some(c.feedback))?;
-                let Some(command) = &self.commanded else { return Ok(efforts) };
+                let Some(command) = self.commanded.last() else { return Ok(efforts) };
                 let corrected: Vec<f64> = self
                     .active
                     .iter()
@@ -349,6 +390,67 @@ impl<'a, 'm> FlexiblePlant<'a, 'm> {
         Ok(efforts)
     }
 
+    /// Accelerations of all independent coordinates, where those that are integrated accelerate so.
+    fn own(&self, a: &[f64]) -> Vec<f64> {
+        let mut own = vec![0.0; self.flexible.independent().len()];
+        self.rows.iter().zip(a).for_each(|(r, a)| own[*r] = *a);
+        if let (FlexibleLaw::Playback(_), Some(c)) = (self.law, self.commanded.last()) {
+            self.driven.iter().zip(&c.qdd).for_each(|(r, a)| own[*r] = *a);
+        }
+        own
+    }
+
+    /// What feedback does to drives that are integrated: its damping and stiffness, added to those of the bodies.
+    fn add_feedback(&mut self, t: f64, by: &mut [Vec<f64>; 3]) -> Result<(), ElasticError> {
+        let FlexibleLaw::Controller(c) = self.law else { return Ok(()) };
+        self.command(t, &c.trajectory, Some(c.feedback))?;
+        let inertia = self.commanded.last().and_then(|c| c.inertia.as_ref());
+        let places: Vec<_> = self.active.iter().map(|s| self.free.iter().position(|k| k == s)).collect();
+        let n = self.free.len();
+        for (j, column) in places.iter().enumerate() {
+            let Some(column) = column else { continue };
+            let [kp, kd] = [c.gains.of(j, 1.0, 0.0), c.gains.of(j, 0.0, 1.0)];
+            for (i, row) in places.iter().enumerate() {
+                let Some(row) = row else { continue };
+                let m = inertia.map_or(f64::from(u8::from(i == j)), |M| M.at(i, j));
+                by[1][row * n + column] += m * kd;
+                by[2][row * n + column] += m * kp;
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether bodies or joints can lose energy.
+    fn has_losses(&self) -> bool {
+        self.options.friction.is_some() || self.flexible.is_damped()
+    }
+
+    /// Power of drives and loads, and power lost, at a time of a motion.
+    fn powers_at(&mut self, t: f64, [q, v, a]: [&[f64]; 3]) -> Result<[f64; 2], ElasticError> {
+        let gives = !matches!(self.law, FlexibleLaw::Held | FlexibleLaw::Playback(_));
+        if gives && !self.has_losses() && self.options.loads.is_empty() && self.driven.len() == self.active.len() {
+            // Nothing but drives, which are integrated: the loops need not be closed to know their power.
+            let stands = self.state.at.q.clone();
+            for (slot, (q, v)) in self.free.iter().zip(q.iter().zip(v)) {
+                (self.state.at.q[*slot], self.state.rates[*slot]) = (*q, *v);
+            }
+            let efforts = self.efforts(t);
+            self.state.at.q = stands;
+            let efforts = efforts?;
+            return Ok(self.powers(&efforts, &Twist::zero(), 0.0));
+        }
+        self.place(t, q, v)?;
+        let efforts = match self.law {
+            FlexibleLaw::Held | FlexibleLaw::Playback(_) => {
+                let left = self.flexible.unbalanced(&self.state, &self.own(a), &[], self.options.friction);
+                self.driven.iter().map(|r| left[*r]).collect()
+            }
+            _ => self.efforts(t)?,
+        };
+        let (damping, twist) = self.flexible.losses(&self.state);
+        Ok(self.powers(&efforts, &twist, damping))
+    }
+
     /// Power of drives and loads, and power lost, at the state that was placed last.
     fn powers(&self, efforts: &[f64], twist: &Twist<f64>, damping: f64) -> [f64; 2] {
         let drives: f64 = self.active.iter().zip(efforts).map(|(s, e)| self.state.rates[*s] * e).sum();
@@ -368,12 +470,11 @@ impl<'a, 'm> FlexiblePlant<'a, 'm> {
     }
 
     /// Everything at a time.
-    fn instant(&mut self, t: f64, q: &[f64], v: &[f64]) -> Result<(FlexibleInstant, [f64; 2]), ElasticError> {
+    fn instant(&mut self, t: f64, q: &[f64], v: &[f64]) -> Result<FlexibleInstant, ElasticError> {
         self.place(t, q, v)?;
         let (equations, own, efforts) = self.solve(t)?;
         let answer = self.flexible.answered(&self.state, &equations, &own, efforts);
-        let powers = self.powers(&answer.efforts, &Twist::from_array(answer.twist), answer.damping_power);
-        let instant = FlexibleInstant {
+        Ok(FlexibleInstant {
             t,
             position: answer.position,
             pose: answer.pose,
@@ -389,8 +490,7 @@ impl<'a, 'm> FlexiblePlant<'a, 'm> {
             elastic_energy: answer.elastic_energy,
             work: 0.0,
             lost: 0.0,
-        };
-        Ok((instant, powers))
+        })
     }
 }
 
@@ -407,11 +507,27 @@ impl SecondOrder for FlexiblePlant<'_, '_> {
         self.rows.iter().zip(a).for_each(|(r, a)| *a = own[*r]);
         Ok(())
     }
-}
 
-/// Three-point Gauss rule on [0, 1] for the work of a step.
-const RULE: [(f64, f64); 3] =
-    [(0.112_701_665_379_258_3, 5.0 / 18.0), (0.5, 4.0 / 9.0), (0.887_298_334_620_741_7, 5.0 / 18.0)];
+    fn unbalanced(&mut self, t: f64, [q, v, a]: [&[f64]; 3], out: &mut [f64]) -> Result<(), ElasticError> {
+        self.place(t, q, v)?;
+        let efforts = match self.law {
+            FlexibleLaw::Held | FlexibleLaw::Playback(_) => Vec::new(),
+            _ => self.efforts(t)?,
+        };
+        let left = self.flexible.unbalanced(&self.state, &self.own(a), &efforts, self.options.friction);
+        self.rows.iter().zip(out).for_each(|(r, x)| *x = left[*r]);
+        Ok(())
+    }
+
+    fn matrices(&mut self, t: f64, q: &[f64], v: &[f64], by: &mut [Vec<f64>; 3]) -> Result<(), ElasticError> {
+        self.place(t, q, v)?;
+        for (out, A) in by.iter_mut().zip(self.flexible.matrices(&self.state)) {
+            out.clear();
+            out.extend(self.rows.iter().flat_map(|i| self.rows.iter().map(|j| A.at(*i, *j))));
+        }
+        self.add_feedback(t, by)
+    }
+}
 
 /// The motion of a flexible robot from a closed state; every recorded instant is told, and whether to go on is asked.
 pub fn simulate_flexible(
@@ -537,7 +653,7 @@ impl<'a, 'm> FlexibleRun<'a, 'm> {
 
     fn run(mut self, observer: &mut dyn FnMut(&FlexibleInstant) -> bool) -> Result<FlexibleSummary, ElasticError> {
         let (q, v) = (self.q.clone(), self.v.clone());
-        let (first, _) = self.plant.instant(0.0, &q, &v)?;
+        let first = self.plant.instant(0.0, &q, &v)?;
         let total = |i: &FlexibleInstant| i.kinetic_energy + i.potential_energy + i.elastic_energy;
         let (start, mut largest, mut late) = (total(&first), 0.0_f64, Vec::new());
         let mut goes_on = observer(&first);
@@ -588,7 +704,7 @@ impl<'a, 'm> FlexibleRun<'a, 'm> {
             if self.t >= due {
                 record += 1;
                 let (q, v) = (self.q.clone(), self.v.clone());
-                let (mut instant, _) = self.plant.instant(self.t, &q, &v)?;
+                let mut instant = self.plant.instant(self.t, &q, &v)?;
                 (instant.work, instant.lost) = (self.work, self.lost);
                 largest = largest.max(instant.kinetic_energy).max(instant.elastic_energy);
                 let drift = (total(&instant) - start - self.work + self.lost).abs();
@@ -606,17 +722,15 @@ impl<'a, 'm> FlexibleRun<'a, 'm> {
         Ok(self.summary)
     }
 
-    /// Work and losses of a step, by the polynomial through its ends.
+    /// Work and losses of a step, by the rule of its stages.
     fn account(&mut self, h: f64) -> Result<(), ElasticError> {
-        let still = matches!(self.plant.law, FlexibleLaw::Free | FlexibleLaw::Held)
-            && self.options.loads.is_empty()
-            && self.options.friction.is_none();
-        if still && !self.plant.flexible.is_damped() {
+        let still = matches!(self.plant.law, FlexibleLaw::Free | FlexibleLaw::Held) && self.options.loads.is_empty();
+        if still && !self.plant.has_losses() {
             return Ok(());
         }
-        for (c, weight) in RULE {
-            let (x, y) = self.method.inside(c, h, &self.q, &self.v);
-            let (_, powers) = self.plant.instant(self.t + c * h, &x, &y)?;
+        for (s, weight) in self.method.weights().into_iter().enumerate() {
+            let (c, [x, y, a]) = self.method.stage(s, h, &self.q, &self.v);
+            let powers = self.plant.powers_at(self.t + c * h, [&x, &y, &a])?;
             self.work += h * weight * powers[0];
             self.lost += h * weight * powers[1];
         }

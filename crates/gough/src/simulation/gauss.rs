@@ -1,9 +1,11 @@
-//! Gauss-Legendre collocation with three stages for stiff systems of second order, `q̈ = a(t, q, q̇)`.
+//! Gauss-Legendre collocation with three stages for stiff systems of second order, `f(t, q, q̇, q̈) = 0`.
 //!
 //! Sixth order, stable for every step and without numerical damping: an undamped vibration keeps its energy, and stiff modes that are
 //! not resolved do not grow. Radau methods, which damp them, are the choice where that is wanted.
 
-/// Something that accelerates.
+use nalgebra::Complex;
+
+/// Something that accelerates, by equations that are linear in the accelerations: `f(t, q, q̇, q̈) = 0`.
 pub trait SecondOrder {
     /// Why there is no acceleration.
     type Trouble;
@@ -11,6 +13,11 @@ pub trait SecondOrder {
     fn size(&self) -> usize;
     /// Accelerations at a time, for positions and rates.
     fn acceleration(&mut self, t: f64, q: &[f64], v: &[f64], a: &mut [f64]) -> Result<(), Self::Trouble>;
+    /// What is out of balance for positions, rates and accelerations.
+    fn unbalanced(&mut self, t: f64, motion: [&[f64]; 3], out: &mut [f64]) -> Result<(), Self::Trouble>;
+    /// Derivatives of what is out of balance by accelerations, rates and positions, row by row, as far as they are known without asking
+    /// the equations again and again.
+    fn matrices(&mut self, t: f64, q: &[f64], v: &[f64], by: &mut [Vec<f64>; 3]) -> Result<(), Self::Trouble>;
 }
 
 /// Numerical damping of the stages.
@@ -71,27 +78,51 @@ impl Stages {
 /// Most corrections of a step.
 const MOST_CORRECTIONS: usize = 12;
 
+/// Derivatives are renewed after a step that took more corrections than this.
+const SLOW: usize = 3;
+
+/// Where they are differences, they are renewed later: they cost as much as many corrections.
+const SLOW_AND_DEAR: usize = 7;
+
 /// A step is found when a correction is this fraction of its tolerance.
-const FOUND: f64 = 1e-3;
+const FOUND: f64 = 1e-4;
+
+/// Factors serve steps whose length differs by this fraction.
+const SAME_LENGTH: f64 = 1e-3;
 
 /// An integrator with its memory.
 pub struct Collocation {
     n: usize,
     tableau: Tableau,
+    modes: StageModes,
     order: i32,
-    /// Derivatives of the accelerations by positions and rates, row by row.
-    by_q: Vec<f64>,
-    by_v: Vec<f64>,
-    fresh: bool,
+    /// Derivatives of what is out of balance by accelerations, rates and positions, row by row.
+    by: [Vec<f64>; 3],
+    known: Known,
+    /// Whether derivatives were found by differences only.
+    asks: bool,
+    /// The length of step that the factors belong to.
     factored: Option<f64>,
-    matrix: Vec<f64>,
-    pivots: Vec<usize>,
+    real: Factors<f64>,
+    pair: Factors<Complex<f64>>,
     /// Stage accelerations, of this step and the one before with its length.
     k: Vec<f64>,
     last: Option<(f64, Vec<f64>)>,
     scratch: Vec<f64>,
-    /// Accelerations asked for so far.
+    /// By what share corrections became smaller, last.
+    rate: f64,
+    /// Times that the equations were asked so far.
     pub evaluations: usize,
+}
+
+/// Where derivatives come from.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Known {
+    Nothing,
+    Matrices,
+    Differences,
+    /// From a place that is too far behind.
+    Slow,
 }
 
 /// Why a step failed.
@@ -105,19 +136,22 @@ pub enum Failed<T> {
 impl Collocation {
     /// Memory for a system of this size.
     pub fn new(n: usize, stages: Stages) -> Self {
+        let tableau = stages.tableau();
         Self {
             n,
-            tableau: stages.tableau(),
+            modes: StageModes::new(&tableau.A),
+            tableau,
             order: stages.order(),
-            by_q: vec![0.0; n * n],
-            by_v: vec![0.0; n * n],
-            fresh: false,
+            by: [0; 3].map(|_| vec![0.0; n * n]),
+            known: Known::Nothing,
+            asks: false,
             factored: None,
-            matrix: vec![0.0; 9 * n * n],
-            pivots: Vec::new(),
+            real: Factors::default(),
+            pair: Factors::default(),
             k: vec![0.0; 3 * n],
             last: None,
             scratch: vec![0.0; 3 * n],
+            rate: 1.0,
             evaluations: 0,
         }
     }
@@ -127,21 +161,20 @@ impl Collocation {
         self.order
     }
 
-    /// Forget what was learnt of the way behind: something has changed at once.
+    /// Forget the way behind: something has changed at once.
     pub fn restart(&mut self) {
-        (self.last, self.fresh, self.factored) = (None, false, None);
+        self.last = None;
     }
 
     fn ask<T: SecondOrder>(
         &mut self,
         system: &mut T,
         t: f64,
-        q: &[f64],
-        v: &[f64],
-        a: &mut [f64],
+        motion: [&[f64]; 3],
+        out: &mut [f64],
     ) -> Result<(), Failed<T::Trouble>> {
         self.evaluations += 1;
-        system.acceleration(t, q, v, a).map_err(Failed::Refused)
+        system.unbalanced(t, motion, out).map_err(Failed::Refused)
     }
 
     /// Derivatives by forward differences.
@@ -151,49 +184,55 @@ impl Collocation {
         t: f64,
         q: &[f64],
         v: &[f64],
-        scale: &[f64],
     ) -> Result<(), Failed<T::Trouble>> {
         let n = self.n;
-        let (mut a0, mut a) = (vec![0.0; n], vec![0.0; n]);
-        self.ask(system, t, q, v, &mut a0)?;
-        let (mut x, mut y) = (q.to_vec(), v.to_vec());
+        let mut motion = [vec![0.0; n], v.to_vec(), q.to_vec()];
+        system.acceleration(t, q, v, &mut motion[0]).map_err(Failed::Refused)?;
+        let (mut f0, mut f) = (vec![0.0; n], vec![0.0; n]);
+        self.ask(system, t, [q, v, &motion[0]], &mut f0)?;
         for j in 0..n {
-            let h = 1e-6 * scale[j].max(1e-3);
-            x[j] += h;
-            self.ask(system, t, &x, v, &mut a)?;
-            x[j] = q[j];
-            (0..n).for_each(|i| self.by_q[i * n + j] = (a[i] - a0[i]) / h);
-            let h = 1e-4;
-            y[j] += h;
-            self.ask(system, t, q, &y, &mut a)?;
-            y[j] = v[j];
-            (0..n).for_each(|i| self.by_v[i * n + j] = (a[i] - a0[i]) / h);
+            for (which, h) in [1.0, 1e-4, 1e-6].into_iter().enumerate() {
+                let x = motion[which][j];
+                motion[which][j] = x + h;
+                self.ask(system, t, [&motion[2], &motion[1], &motion[0]], &mut f)?;
+                motion[which][j] = x;
+                let by = &mut self.by[which];
+                (0..n).for_each(|i| by[i * n + j] = (f[i] - f0[i]) / h);
+            }
         }
-        (self.fresh, self.factored) = (true, None);
+        (self.known, self.factored, self.rate) = (Known::Differences, None, 1.0);
         Ok(())
     }
 
-    /// `1 - h A ⊗ ∂a/∂q̇ - h² A² ⊗ ∂a/∂q`, factored.
+    /// `∂f/∂q̈ ⊗ 1 + h ∂f/∂q̇ ⊗ A + h² ∂f/∂q ⊗ A²`, factored: with the eigenvalues of `A` it is one real system and one in complex
+    /// numbers, each of the size of the motion.
     fn factor(&mut self, h: f64) {
-        if self.factored == Some(h) {
+        if self.factored.is_some_and(|f| (f - h).abs() < SAME_LENGTH * h) {
             return;
         }
-        let (n, A) = (self.n, &self.tableau.A);
-        let size = 3 * n;
-        for s in 0..3 {
-            for r in 0..3 {
-                let square: f64 = (0..3).map(|k| A[s][k] * A[k][r]).sum();
-                for i in 0..n {
-                    for j in 0..n {
-                        let unit = f64::from(u8::from(s == r && i == j));
-                        let x = unit - h * A[s][r] * self.by_v[i * n + j] - h * h * square * self.by_q[i * n + j];
-                        self.matrix[(s * n + i) * size + r * n + j] = x;
-                    }
-                }
-            }
-        }
-        pivot_factor(&mut self.matrix, size, &mut self.pivots);
+        let (n, [M, D, K]) = (self.n, &self.by);
+        let (g, m) = (self.modes.real * h, self.modes.pair * h);
+        let square = m * m;
+        self.real.set(n, (0..n * n).map(|k| M[k] + g * D[k] + g * g * K[k]));
+        self.pair.set(n, (0..n * n).map(|k| Complex::new(M[k], 0.0) + m * D[k] + square * K[k]));
         self.factored = Some(h);
+    }
+
+    /// The correction of the stage accelerations for what is out of balance, in place in the scratch memory.
+    fn correction(&mut self) {
+        let (n, modes) = (self.n, &self.modes);
+        let mut real = vec![0.0; n];
+        let mut pair = vec![Complex::default(); n];
+        for i in 0..n {
+            let w = modes.into.map(|row| (0..3).map(|s| row[s] * self.scratch[s * n + i]).sum::<f64>());
+            (real[i], pair[i]) = (w[0], Complex::new(w[1], w[2]));
+        }
+        self.real.solve(&mut real);
+        self.pair.solve(&mut pair);
+        for i in 0..n {
+            let w = [real[i], pair[i].re, pair[i].im];
+            (0..3).for_each(|s| self.scratch[s * n + i] = (0..3).map(|k| modes.back[s][k] * w[k]).sum());
+        }
     }
 
     /// First guess of the stages: the polynomial of the step before, carried on, or the accelerations where it stands.
@@ -207,18 +246,14 @@ impl Collocation {
     ) -> Result<(), Failed<T::Trouble>> {
         let n = self.n;
         if let Some((before, k)) = &self.last {
-            let c = self.tableau.c;
             for s in 0..3 {
-                let x = 1.0 + c[s] * h / before;
-                let weight =
-                    |r: usize| -> f64 { (0..3).filter(|o| *o != r).map(|o| (x - c[o]) / (c[r] - c[o])).product() };
-                let w = [weight(0), weight(1), weight(2)];
+                let w = self.between(1.0 + self.tableau.c[s] * h / before);
                 (0..n).for_each(|i| self.k[s * n + i] = (0..3).map(|r| w[r] * k[r * n + i]).sum());
             }
             return Ok(());
         }
         let mut a = vec![0.0; n];
-        self.ask(system, t, q, v, &mut a)?;
+        system.acceleration(t, q, v, &mut a).map_err(Failed::Refused)?;
         (0..3).for_each(|s| self.k[s * n..(s + 1) * n].copy_from_slice(&a));
         Ok(())
     }
@@ -235,20 +270,29 @@ impl Collocation {
         scale: &[f64],
         tolerance: f64,
     ) -> Result<(), Failed<T::Trouble>> {
-        if !self.fresh {
-            self.differentiate(system, t, q, v, scale)?;
-        }
-        self.guess(system, t, h, q, v)?;
-        match self.correct(system, t, h, q, v, scale, tolerance) {
-            Err(Failed::TooLong) => {
-                // Derivatives of another place, or a bad guess.
-                self.last = None;
-                self.differentiate(system, t, q, v, scale)?;
-                self.guess(system, t, h, q, v)?;
-                self.correct(system, t, h, q, v, scale, tolerance)?;
+        let mut failed = Err(Failed::TooLong);
+        // What is known serves as long as it leads to the end of a step; then the matrices of this place, then differences.
+        let stale = matches!(self.known, Known::Nothing | Known::Slow);
+        for (attempt, from) in [self.known, Known::Matrices, Known::Differences].into_iter().enumerate() {
+            match from {
+                _ if attempt == 0 && stale => continue,
+                _ if attempt == 0 => {}
+                Known::Matrices if self.asks => continue,
+                Known::Matrices => {
+                    system.matrices(t, q, v, &mut self.by).map_err(Failed::Refused)?;
+                    (self.known, self.factored, self.rate) = (Known::Matrices, None, 1.0);
+                }
+                _ => self.differentiate(system, t, q, v)?,
             }
-            other => other?,
+            self.guess(system, t, h, q, v)?;
+            failed = self.correct(system, t, h, q, v, scale, tolerance);
+            if !matches!(failed, Err(Failed::TooLong)) {
+                self.asks |= attempt == 2 && failed.is_ok();
+                break;
+            }
+            self.last = None;
         }
+        failed?;
         let (n, b, A) = (self.n, self.tableau.b, &self.tableau.A);
         for i in 0..n {
             let sum: f64 = (0..3).map(|s| b[s] * self.k[s * n + i]).sum();
@@ -261,14 +305,29 @@ impl Collocation {
         Ok(())
     }
 
-    /// Positions and rates inside of the last step, at a fraction of it, from where it began.
-    pub fn inside(&self, x: f64, h: f64, q: &[f64], v: &[f64]) -> (Vec<f64>, Vec<f64>) {
-        let (n, c) = (self.n, self.tableau.c);
-        let once: [f64; 3] = std::array::from_fn(|r| integrals(c, r, x)[0]);
-        let twice: [f64; 3] = std::array::from_fn(|r| integrals(c, r, x)[1]);
-        let sum = |w: &[f64; 3], i: usize| (0..3).map(|r| w[r] * self.k[r * n + i]).sum::<f64>();
-        let positions = (0..n).map(|i| q[i] + h * x * v[i] + h * h * sum(&twice, i)).collect();
-        (positions, (0..n).map(|i| v[i] + h * sum(&once, i)).collect())
+    /// Weights of the stages in the integral over a step.
+    pub fn weights(&self) -> [f64; 3] {
+        self.tableau.b
+    }
+
+    /// A stage of the last step, from where it began: the fraction of the step, positions, rates and accelerations.
+    pub fn stage(&self, s: usize, h: f64, q: &[f64], v: &[f64]) -> (f64, [Vec<f64>; 3]) {
+        let (n, A) = (self.n, &self.tableau.A);
+        let (mut x, mut y) = (q.to_vec(), v.to_vec());
+        for i in 0..n {
+            let k = |r: usize| self.k[r * n + i];
+            let once: f64 = (0..3).map(|r| A[s][r] * k(r)).sum();
+            let twice: f64 = (0..3).map(|r| (0..3).map(|m| A[s][m] * A[m][r]).sum::<f64>() * k(r)).sum();
+            x[i] += h * self.tableau.c[s] * v[i] + h * h * twice;
+            y[i] += h * once;
+        }
+        (self.tableau.c[s], [x, y, self.k[s * n..(s + 1) * n].to_vec()])
+    }
+
+    /// Weights of the stages in their polynomial at a fraction of the step.
+    fn between(&self, x: f64) -> [f64; 3] {
+        let c = self.tableau.c;
+        std::array::from_fn(|r| (0..3).filter(|o| *o != r).map(|o| (x - c[o]) / (c[r] - c[o])).product())
     }
 
     #[allow(clippy::too_many_arguments)]
@@ -284,22 +343,15 @@ impl Collocation {
     ) -> Result<(), Failed<T::Trouble>> {
         self.factor(h);
         let n = self.n;
-        let (mut x, mut y, mut a) = (vec![0.0; n], vec![0.0; n], vec![0.0; n]);
+        let mut f = vec![0.0; n];
         let mut before = f64::INFINITY;
         for round in 0..MOST_CORRECTIONS {
             for s in 0..3 {
-                let A = self.tableau.A;
-                for i in 0..n {
-                    let once: f64 = (0..3).map(|r| A[s][r] * self.k[r * n + i]).sum();
-                    let twice: f64 =
-                        (0..3).map(|r| (0..3).map(|m| A[s][m] * A[m][r]).sum::<f64>() * self.k[r * n + i]).sum();
-                    x[i] = q[i] + h * self.tableau.c[s] * v[i] + h * h * twice;
-                    y[i] = v[i] + h * once;
-                }
-                self.ask(system, t + self.tableau.c[s] * h, &x, &y, &mut a)?;
-                (0..n).for_each(|i| self.scratch[s * n + i] = a[i] - self.k[s * n + i]);
+                let (c, [x, y, a]) = self.stage(s, h, q, v);
+                self.ask(system, t + c * h, [&x, &y, &a], &mut f)?;
+                (0..n).for_each(|i| self.scratch[s * n + i] = -f[i]);
             }
-            pivot_solve(&self.matrix, 3 * n, &self.pivots, &mut self.scratch);
+            self.correction();
             let mut size: f64 = 0.0;
             for s in 0..3 {
                 for (i, scale) in scale.iter().enumerate() {
@@ -313,7 +365,19 @@ impl Collocation {
                 return Err(Failed::TooLong);
             }
             let rate = size / before;
-            if size < FOUND * tolerance || (round > 0 && rate < 1.0 && size * rate / (1.0 - rate) < FOUND * tolerance) {
+            if round > 0 {
+                self.rate = rate;
+            }
+            // What is left after this correction, by how corrections shrink here or shrank a step before.
+            let left = if self.rate < 1.0 { size * self.rate / (1.0 - self.rate) } else { size };
+            if size.min(left) < FOUND * tolerance {
+                if round == 0 {
+                    // Nothing was learnt; where the derivatives come from falls behind.
+                    self.rate = (2.0 * self.rate).min(1.0);
+                }
+                if round > if self.asks { SLOW_AND_DEAR } else { SLOW } {
+                    self.known = Known::Slow;
+                }
                 return Ok(());
             }
             if round > 1 && rate > 0.9 {
@@ -326,49 +390,114 @@ impl Collocation {
     }
 }
 
-/// Integral, and integral of the integral, from 0 to `x` of the polynomial that is one at stage `r` and zero at the others.
-fn integrals(c: [f64; 3], r: usize, x: f64) -> [f64; 2] {
-    let [a, b] = [c[(r + 1) % 3], c[(r + 2) % 3]];
-    let scale = 1.0 / ((c[r] - a) * (c[r] - b));
-    let (p, s) = (a * b, a + b);
-    [
-        scale * (x.powi(3) / 3.0 - s * x * x / 2.0 + p * x),
-        scale * (x.powi(4) / 12.0 - s * x.powi(3) / 6.0 + p * x * x / 2.0),
-    ]
+/// The stages seen along the eigenvectors of their matrix: a real one, and a complex pair of which one half is kept.
+struct StageModes {
+    real: f64,
+    pair: Complex<f64>,
+    /// From stages to modes and back; the pair is its real and imaginary part.
+    into: [[f64; 3]; 3],
+    back: [[f64; 3]; 3],
+}
+
+impl StageModes {
+    fn new(A: &[[f64; 3]; 3]) -> Self {
+        let trace = A[0][0] + A[1][1] + A[2][2];
+        let minor = |i: usize, j: usize| A[i][i] * A[j][j] - A[i][j] * A[j][i];
+        let minors = minor(0, 1) + minor(0, 2) + minor(1, 2);
+        let determinant = crate::spatial::Mat3::from_fn(|i, j| A[i][j]).determinant();
+        // One real eigenvalue, by Newton's method from the mean of all.
+        let mut x = trace / 3.0;
+        for _ in 0..60 {
+            let f = ((x - trace) * x + minors) * x - determinant;
+            x -= f / ((3.0 * x - 2.0 * trace) * x + minors);
+        }
+        let (half, product) = (0.5 * (trace - x), determinant / x);
+        let pair = Complex::new(half, (product - half * half).sqrt());
+        let null = |mu: Complex<f64>| {
+            let row = |i: usize| -> [Complex<f64>; 3] {
+                std::array::from_fn(|j| Complex::new(A[i][j], 0.0) - if i == j { mu } else { Complex::default() })
+            };
+            let (a, b) = (row(0), row(1));
+            [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]]
+        };
+        let (own, other) = (null(Complex::new(x, 0.0)), null(pair));
+        // Sum of a mode and its conjugate: twice the real part of (re + i im) (v).
+        let back: [[f64; 3]; 3] = std::array::from_fn(|s| [own[s].re, 2.0 * other[s].re, -2.0 * other[s].im]);
+        let T = crate::spatial::Mat3::from_fn(|i, j| back[i][j]);
+        let into = T.try_inverse().unwrap_or_else(crate::spatial::Mat3::identity);
+        Self { real: x, pair, into: std::array::from_fn(|i| std::array::from_fn(|j| into[(i, j)])), back }
+    }
 }
 
 /// LU with rows exchanged for the largest pivot.
-fn pivot_factor(a: &mut [f64], n: usize, pivots: &mut Vec<usize>) {
-    pivots.clear();
-    pivots.extend(0..n);
-    for j in 0..n {
-        let best = (j..n).max_by(|x, y| a[x * n + j].abs().total_cmp(&a[y * n + j].abs())).unwrap_or(j);
-        if best != j {
-            (0..n).for_each(|k| a.swap(j * n + k, best * n + k));
-            pivots.swap(j, best);
-        }
-        let pivot = a[j * n + j];
-        for i in j + 1..n {
-            let (upper, lower) = a.split_at_mut(i * n);
-            let (row, done) = (&mut lower[..n], &upper[j * n..(j + 1) * n]);
-            let factor = row[j] / pivot;
-            row[j] = factor;
-            for (x, y) in row[j + 1..].iter_mut().zip(&done[j + 1..]) {
-                *x -= factor * y;
-            }
-        }
+#[derive(Default)]
+struct Factors<F> {
+    n: usize,
+    a: Vec<F>,
+    pivots: Vec<usize>,
+}
+
+/// A number that a matrix can be factored in.
+trait Pivoted:
+    Copy
+    + Default
+    + std::ops::Add<Output = Self>
+    + std::ops::Sub<Output = Self>
+    + std::ops::Mul<Output = Self>
+    + std::ops::Div<Output = Self>
+{
+    fn size(self) -> f64;
+}
+
+impl Pivoted for f64 {
+    fn size(self) -> f64 {
+        self.abs()
     }
 }
 
-fn pivot_solve(a: &[f64], n: usize, pivots: &[usize], b: &mut [f64]) {
-    let given: Vec<f64> = pivots.iter().map(|p| b[*p]).collect();
-    b.copy_from_slice(&given);
-    for i in 0..n {
-        let done: f64 = a[i * n..i * n + i].iter().zip(&b[..i]).map(|(x, y)| x * y).sum();
-        b[i] -= done;
+impl Pivoted for Complex<f64> {
+    fn size(self) -> f64 {
+        self.re.abs() + self.im.abs()
     }
-    for i in (0..n).rev() {
-        let done: f64 = a[i * n + i + 1..(i + 1) * n].iter().zip(&b[i + 1..]).map(|(x, y)| x * y).sum();
-        b[i] = (b[i] - done) / a[i * n + i];
+}
+
+impl<F: Pivoted> Factors<F> {
+    fn set(&mut self, n: usize, entries: impl Iterator<Item = F>) {
+        self.n = n;
+        self.a.clear();
+        self.a.extend(entries);
+        self.pivots.clear();
+        self.pivots.extend(0..n);
+        let a = &mut self.a;
+        for j in 0..n {
+            let best = (j..n).max_by(|x, y| a[x * n + j].size().total_cmp(&a[y * n + j].size())).unwrap_or(j);
+            if best != j {
+                (0..n).for_each(|k| a.swap(j * n + k, best * n + k));
+                self.pivots.swap(j, best);
+            }
+            let pivot = a[j * n + j];
+            for i in j + 1..n {
+                let (upper, lower) = a.split_at_mut(i * n);
+                let (row, done) = (&mut lower[..n], &upper[j * n..(j + 1) * n]);
+                let factor = row[j] / pivot;
+                row[j] = factor;
+                for (x, y) in row[j + 1..].iter_mut().zip(&done[j + 1..]) {
+                    *x = *x - factor * *y;
+                }
+            }
+        }
+    }
+
+    fn solve(&self, b: &mut [F]) {
+        let (n, a) = (self.n, &self.a);
+        let given: Vec<F> = self.pivots.iter().map(|p| b[*p]).collect();
+        b.copy_from_slice(&given);
+        let dot = |a: &[F], b: &[F]| a.iter().zip(b).fold(F::default(), |sum, (x, y)| sum + *x * *y);
+        for i in 0..n {
+            b[i] = b[i] - dot(&a[i * n..i * n + i], &b[..i]);
+        }
+        for i in (0..n).rev() {
+            b[i] = (b[i] - dot(&a[i * n + i + 1..(i + 1) * n], &b[i + 1..])) / a[i * n + i];
+        }
     }
 }

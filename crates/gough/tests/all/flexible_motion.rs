@@ -11,8 +11,9 @@ use gough::elastodynamics::{Actuators, Vibration};
 use gough::linalg::dense::Matrix;
 use gough::linalg::small::Dense;
 use gough::model::Node;
-use gough::simulation::{FlexibleLaw, FlexibleOptions, simulate_flexible};
+use gough::simulation::{Controller, Feedback, FlexibleLaw, FlexibleOptions, Gains, simulate_flexible};
 use gough::spatial::{Twist, Wrench, vec3};
+use gough::trajectory::Trajectory;
 use serde_json::Value;
 
 fn reference(name: &str) -> Value {
@@ -243,6 +244,91 @@ fn power_balances_on_a_damped_robot() {
     let all: Vec<f64> = [2e-10, 5e-10, 1e-9, 2e-9, 5e-9].into_iter().map(&mut off).collect();
     let best = all.iter().copied().fold(f64::INFINITY, f64::min);
     assert!(best < 1e-5, "{power} {} {all:?}", found.damping_power);
+}
+
+/// A state away from home and from rest, loops closed.
+fn shaken(flexible: &mut FlexibleRobot<'_>, robot: &Robot) -> FlexibleState {
+    let mut state = FlexibleState::rest(flexible, robot.home());
+    let wave = |k: usize, f: f64| (1.0 + f * k as f64).sin();
+    for k in flexible.independent().to_vec() {
+        state.at.q[k] += 1e-3 * wave(k, 2.3);
+        state.rates[k] = 0.3 * wave(k, 1.7);
+    }
+    flexible.complete(&mut state).unwrap();
+    state
+}
+
+/// Forces for given accelerations, link by link, are those of the equations of motion with their matrices.
+#[test]
+fn what_is_out_of_balance_is_what_the_equations_say() {
+    for name in ["dual-emps", "five-bar-flexible", "navaro", "heli4", "gough-stewart-flexible"] {
+        let robot = robot(name);
+        let mut flexible = FlexibleRobot::new(robot.model(), robot.home()).unwrap();
+        flexible.load(&[(Node::Platform, Wrench { f: vec3(3.0, -2.0, 1.0), m: vec3(0.1, 0.2, -0.3) })]);
+        let state = shaken(&mut flexible, &robot);
+        let drives = robot.model().topology().active.len();
+        let efforts: Vec<f64> = (0..drives).map(|k| 1.0 - 0.7 * k as f64).collect();
+        let equations = flexible.equations(&state, Some(Sign::Sharp));
+        let own: Vec<f64> = (0..equations.h.len()).map(|k| (0.3 + 1.9 * k as f64).cos()).collect();
+        let mut wanted: Vec<f64> = equations.M.apply(&own).iter().zip(&equations.h).map(|(a, b)| a + b).collect();
+        for (slot, effort) in flexible.flexible().joints(&robot.model().topology().active).iter().zip(&efforts) {
+            (0..own.len()).for_each(|k| wanted[k] -= equations.J.at(*slot, k) * effort);
+        }
+        let mut again = state.clone();
+        flexible.complete(&mut again).unwrap();
+        let found = flexible.unbalanced(&again, &own, &efforts, Some(Sign::Sharp));
+        assert_near(&found, &wanted, 1e-11, name);
+    }
+}
+
+/// The matrices that steps are found with are those of small motions around rest, where nothing loads the robot.
+#[test]
+fn matrices_of_the_bodies_are_those_of_small_motions() {
+    for name in ["dual-emps", "five-bar-flexible", "heli4"] {
+        let robot = without_gravity(name);
+        let mut flexible = FlexibleRobot::new(robot.model(), robot.home()).unwrap();
+        let mut rest = FlexibleState::rest(&flexible, robot.home());
+        let small = flexible.linearise(&rest, false).unwrap();
+        flexible.complete(&mut rest).unwrap();
+        let [M, D, K] = flexible.matrices(&rest);
+        assert_near(&M.data, &small.M.data, 1e-12, name);
+        assert_near(&K.data, &small.K.data, 1e-6, name);
+        let most = small.D.data.iter().fold(1e-9_f64, |m, x| m.max(x.abs()));
+        assert!(D.data.iter().zip(&small.D.data).all(|(a, b)| (a - b).abs() < 1e-6 * most), "{name}");
+    }
+}
+
+/// A robot with ninety elastic coordinates under a controller: energy and work agree, whichever way steps are found.
+#[test]
+fn navaro_follows_its_controller() {
+    let robot = robot("navaro");
+    let mut flexible = FlexibleRobot::new(robot.model(), robot.home()).unwrap();
+    let rest = FlexibleState::rest(&flexible, robot.home());
+    let start = flexible.deflected(&rest).unwrap();
+    let mut goal = *robot.home().pose();
+    goal.p.x += 2e-4;
+    let law = FlexibleLaw::Controller(Box::new(Controller {
+        feedback: Feedback::ComputedTorque,
+        gains: Gains { kp: vec![400.0], kd: vec![40.0] },
+        trajectory: Trajectory::between(*robot.home().pose(), goal, 0.01).unwrap(),
+        believed: None,
+        friction: None,
+        planned: None,
+    }));
+    let mut run = |tolerance: f64| {
+        let options = FlexibleOptions { tolerance, every: 5e-3, ..FlexibleOptions::lasting(0.01) };
+        let mut last = None;
+        let summary = simulate_flexible(&mut flexible, robot.mode(), &start, &law, &options, &mut |i| {
+            last = Some(i.clone());
+            true
+        });
+        (summary.unwrap(), last.unwrap())
+    };
+    let (coarse, end) = run(1e-4);
+    let (fine, exact) = run(1e-6);
+    assert!(coarse.steps < fine.steps && fine.energy_error < 1e-7, "{coarse:?} {fine:?}");
+    assert_near(&end.q, &exact.q, 1e-6, "drives");
+    assert!((exact.position[0] - goal.p.x).abs() < 1e-4, "{:?}", exact.position);
 }
 
 /// Free vibration with held drives: energy is kept, and two step lengths agree.

@@ -62,6 +62,8 @@ const LONGEST: Duration = Duration::from_mins(1);
 /// Where the plain computation has pivots between these, the library may call the posture singular or not.
 const SURELY_SINGULAR: f64 = 1e-9;
 const SURELY_REGULAR: f64 = 1e-4;
+/// Inertia goes with the square of the pivots: farther from a singularity than this, accelerations have digits.
+const NEARLY_SINGULAR: f64 = 1e-2;
 
 /// Draws a robot and asks every law of it.
 pub fn check(seed: u64, states: usize, tally: &mut Tally) -> Result<(), Broken> {
@@ -236,8 +238,14 @@ impl Asked<'_> {
             match direct_dynamics(model, &posture, &t, &other) {
                 Ok((found_td, _)) if !differ(&found_td, &wanted_td, tolerance / wanted.inertia_pivot, 1.0) => {}
                 Ok((found_td, _)) => return report("accelerations", &found_td, &wanted_td),
+                Err(SolveError::HardlyMoves { .. }) if pivot < NEARLY_SINGULAR => {
+                    *self.tally.unanswered.entry("ddm near-singular".to_owned()).or_default() += 1;
+                }
                 Err(e) => {
-                    return Err(("first principles", format!("ddm refused ({e}), inertia {:e}", wanted.inertia_pivot)));
+                    return Err((
+                        "first principles",
+                        format!("ddm refused ({e}), inertia {:e}, pivots {:?}", wanted.inertia_pivot, wanted.pivots),
+                    ));
                 }
             }
         }
@@ -277,6 +285,7 @@ impl Asked<'_> {
                 Err(("there and back", format!("accelerations {td:?}, wanted {:?}", state.td)))
             }
             Ok(_) | Err(SolveError::NoInertia { .. }) => Ok(()),
+            Err(SolveError::HardlyMoves { .. }) if state.pivot < NEARLY_SINGULAR => Ok(()),
             Err(e) => Err(("there and back", format!("ddm refuses what idm answers: {e}"))),
         }
     }

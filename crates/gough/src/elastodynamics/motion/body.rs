@@ -168,18 +168,38 @@ impl<S: Real> FlexibleBody<S> {
         }
     }
 
+    /// `G_k = ∫ r Φ_kᵀ dm` of the deformed body.
+    fn shape_moments(&self, q: &[S]) -> Vec<Mat3<S>> {
+        let n = self.size();
+        (0..n).map(|k| (0..n).fold(self.J_re[k], |sum, i| sum + self.J_ee[i * n + k] * q[i])).collect()
+    }
+
+    fn inertia_with(&self, q: &[S], G: &[Mat3<S>]) -> (Inertia<S>, Vec<[S; 6]>) {
+        let mut inertia = self.rigid;
+        for (k, q) in q.iter().enumerate() {
+            inertia.ms += self.MS_de[k] * *q;
+            inertia.I_o += (second_moment(&self.J_re[k]).transpose() + second_moment(&G[k])) * *q;
+        }
+        let column = |k: usize| {
+            let MS_re = self.beta[k] + axial(&(G[k] - self.J_re[k]).transpose());
+            Twist { v: self.MS_de[k], w: MS_re }.to_array()
+        };
+        (inertia, (0..self.size()).map(column).collect())
+    }
+
+    /// Inertia of the deformed body, and columns `[MS_de; MS_re(q_e)]`, (10.40)-(10.46).
+    pub fn deformed_inertia(&self, q: &[S]) -> (Inertia<S>, Vec<[S; 6]>) {
+        self.inertia_with(q, &self.shape_moments(q))
+    }
+
     /// Inertia of the deformed body and what its rates do, for its twist in its own axes, (10.40)-(10.46), (10.62)-(10.64).
     pub fn deformed(&self, V: Twist<S>, q: &[S], qd: &[S]) -> Deformed<S> {
         let n = self.size();
         let (w, two) = (V.w, S::lit(2.0));
-        // G_k = ∫ r Φ_kᵀ dm of the deformed body.
-        let G: Vec<Mat3<S>> =
-            (0..n).map(|k| (0..n).fold(self.J_re[k], |sum, i| sum + self.J_ee[i * n + k] * q[i])).collect();
-        let mut inertia = self.rigid;
+        let G = self.shape_moments(q);
+        let (inertia, M_re) = self.inertia_with(q, &G);
         let (mut drift, mut coriolis) = (Vec3::zeros(), Vec3::zeros());
         for k in 0..n {
-            inertia.ms += self.MS_de[k] * q[k];
-            inertia.I_o += (second_moment(&self.J_re[k]).transpose() + second_moment(&G[k])) * q[k];
             drift += self.MS_de[k] * (two * qd[k]);
             coriolis += second_moment(&G[k]) * w * (two * qd[k]);
         }
@@ -188,13 +208,9 @@ impl<S: Real> FlexibleBody<S> {
             let turning = (0..n).fold(Mat3::zeros(), |sum, k| sum + self.J_ee[i * n + k] * qd[k]);
             two * axial(&turning).dot(&w) - w.dot(&(second_moment(&G[i]) * w))
         });
-        let column = |k: usize| {
-            let MS_re = self.beta[k] + axial(&(G[k] - self.J_re[k]).transpose());
-            Twist { v: self.MS_de[k], w: MS_re }.to_array()
-        };
         Deformed {
             inertia,
-            M_re: (0..n).map(column).collect(),
+            M_re,
             wrench: Wrench { f: gyroscopic.f + cross(w, drift), m: gyroscopic.m + coriolis },
             forces: forces.collect(),
         }

@@ -5,7 +5,7 @@ use super::recursion::{FlexibleData, FrameMotion};
 use crate::description::ClosureJoint;
 use crate::linalg::small::Dense;
 use crate::scalar::Real;
-use crate::spatial::{Accel, Pose, Twist, Vec3, cross};
+use crate::spatial::{Accel, Pose, Twist, Vec3, Wrench, cross};
 
 /// Equations of all loops: gaps, their Jacobian, and what they accelerate by while no rate changes.
 #[derive(Clone, Debug)]
@@ -36,20 +36,36 @@ enum Equation {
     Square(usize, usize),
 }
 
-fn equations(joint: ClosureJoint) -> Vec<Equation> {
-    use Equation::{Across, Meet, Square};
-    let meet = [Meet(0), Meet(1), Meet(2)];
-    let parallel = [Square(0, 2), Square(1, 2)];
-    // Turned back to the same axes: each square pair is a component of the rotation vector.
-    let same = [Square(1, 2), Square(2, 0), Square(0, 1)];
-    let across = [Across(0), Across(1)];
+/// Points that meet, and no rotation between the sides: each square pair is a component of its vector.
+const FIXED: [Equation; 6] = {
+    use Equation::{Meet, Square};
+    [Meet(0), Meet(1), Meet(2), Square(1, 2), Square(2, 0), Square(0, 1)]
+};
+const PINNED: [Equation; 5] = {
+    use Equation::{Meet, Square};
+    [Meet(0), Meet(1), Meet(2), Square(0, 2), Square(1, 2)]
+};
+const SLIDING: [Equation; 5] = {
+    use Equation::{Across, Square};
+    [Across(0), Across(1), Square(1, 2), Square(2, 0), Square(0, 1)]
+};
+const CROSSED: [Equation; 4] = {
+    use Equation::{Meet, Square};
+    [Meet(0), Meet(1), Meet(2), Square(2, 2)]
+};
+const SLEEVED: [Equation; 4] = {
+    use Equation::{Across, Square};
+    [Across(0), Across(1), Square(0, 2), Square(1, 2)]
+};
+
+fn equations(joint: ClosureJoint) -> &'static [Equation] {
     match joint {
-        ClosureJoint::Fixed => [meet, same].concat(),
-        ClosureJoint::Revolute => [&meet[..], &parallel].concat(),
-        ClosureJoint::Prismatic => [&across[..], &same].concat(),
-        ClosureJoint::Universal => [&meet[..], &[Square(2, 2)]].concat(),
-        ClosureJoint::Spherical => meet.to_vec(),
-        ClosureJoint::Cylindrical => [across, parallel].concat(),
+        ClosureJoint::Fixed => &FIXED,
+        ClosureJoint::Revolute => &PINNED,
+        ClosureJoint::Prismatic => &SLIDING,
+        ClosureJoint::Universal => &CROSSED,
+        ClosureJoint::Spherical => &FIXED[..3],
+        ClosureJoint::Cylindrical => &SLEEVED,
     }
 }
 
@@ -69,22 +85,39 @@ impl<S: Real> FlexibleModel<S> {
         }
     }
 
-    /// The equations where frames have moved.
+    /// Gaps and their Jacobian where frames are placed.
     pub fn close(&self, data: &FlexibleData<S>, out: &mut LoopEquations<S>) {
         out.J.clear();
         let mut row = 0;
         for l in &self.loops {
-            let [a, b] = [0, 1].map(|k| side(l, k, data));
-            for e in equations(l.joint) {
-                (out.gap[row], out.bias[row]) = e.value(&a, &b);
-                for (k, sign) in [(0, -S::one()), (1, S::one())] {
-                    let Some(f) = l.sides[k].0 else { continue };
-                    let frame = &data.frames[f];
+            let [a, b] = [0, 1].map(|k| place_of(l, k, data));
+            let rows = equations(l.joint);
+            rows.iter().enumerate().for_each(|(i, e)| out.gap[row + i] = e.gap(&a, &b));
+            for k in 0..2 {
+                let Some(f) = l.sides[k].0 else { continue };
+                let frame = &data.frames[f];
+                for (i, e) in rows.iter().enumerate() {
+                    let felt = e.felt(&a, &b, k);
+                    // The same wrench at the origin of the frame, in its axes.
+                    let (f_F, m_F) = (frame.X_WF.R.apply_inv(felt.f), frame.X_WF.R.apply_inv(felt.m));
+                    let felt = Wrench { f: f_F, m: m_F + cross(l.sides[k].1.p, f_F) };
+                    let J = &mut out.J.data[(row + i) * out.J.cols..][..out.J.cols];
                     for (slot, t) in self.frames[f].path.iter().zip(&frame.columns) {
-                        let t = in_world(frame, &l.sides[k].1, *t);
-                        *out.J.at_mut(row, *slot) += sign * e.slope(&a, &b, k, t);
+                        J[*slot] += t.power(felt);
                     }
                 }
+            }
+            row += rows.len();
+        }
+    }
+
+    /// What the gaps accelerate by while no rate changes, where frames have moved.
+    pub fn drift(&self, data: &FlexibleData<S>, out: &mut LoopEquations<S>) {
+        let mut row = 0;
+        for l in &self.loops {
+            let [a, b] = [0, 1].map(|k| side(l, k, data));
+            for e in equations(l.joint) {
+                out.bias[row] = e.bias(&a, &b);
                 row += 1;
             }
         }
@@ -103,6 +136,11 @@ fn in_world<S: Real>(frame: &FrameMotion<S>, X: &Pose<S>, t: Twist<S>) -> Twist<
     Twist { v: R.apply(t.v), w: R.apply(t.w) }
 }
 
+fn place_of<S: Real>(l: &Loop<S>, k: usize, data: &FlexibleData<S>) -> Pose<S> {
+    let (frame, X) = &l.sides[k];
+    frame.map_or(*X, |f| data.frames[f].X_WF * *X)
+}
+
 fn side<S: Real>(l: &Loop<S>, k: usize, data: &FlexibleData<S>) -> SideMotion<S> {
     let (frame, X) = &l.sides[k];
     let Some(f) = frame else { return SideMotion { X: *X, V: Twist::zero(), A: Accel::zero() } };
@@ -115,44 +153,52 @@ fn side<S: Real>(l: &Loop<S>, k: usize, data: &FlexibleData<S>) -> SideMotion<S>
     }
 }
 
-fn axis<S: Real>(k: usize) -> Vec3<S> {
-    let mut v = Vec3::zeros();
-    v[k] = S::one();
-    v
-}
-
 impl Equation {
-    /// The gap and its second derivative while no rate changes.
-    fn value<S: Real>(self, a: &SideMotion<S>, b: &SideMotion<S>) -> (S, S) {
-        let (d, dd, two) = (b.X.p - a.X.p, b.V.v - a.V.v, S::lit(2.0));
+    /// How far it is from fulfilled, for where the sides stand.
+    fn gap<S: Real>(self, a: &Pose<S>, b: &Pose<S>) -> S {
         match self {
-            Equation::Meet(k) => (d[k], b.A.a[k] - a.A.a[k]),
+            Equation::Meet(k) => b.p[k] - a.p[k],
+            Equation::Across(k) => (b.p - a.p).dot(&a.R.column(k)),
+            Equation::Square(i, j) => a.R.column(i).dot(&b.R.column(j)),
+        }
+    }
+
+    /// The second derivative of the gap while no rate changes.
+    fn bias<S: Real>(self, a: &SideMotion<S>, b: &SideMotion<S>) -> S {
+        let two = S::lit(2.0);
+        match self {
+            Equation::Meet(k) => b.A.a[k] - a.A.a[k],
             Equation::Across(k) => {
                 let n = a.X.R.column(k);
                 let (nd, w) = (cross(a.V.w, n), a.V.w);
                 let ndd = cross(a.A.alpha, n) + cross(w, nd);
-                (d.dot(&n), (b.A.a - a.A.a).dot(&n) + two * dd.dot(&nd) + d.dot(&ndd))
+                (b.A.a - a.A.a).dot(&n) + two * (b.V.v - a.V.v).dot(&nd) + (b.X.p - a.X.p).dot(&ndd)
             }
             Equation::Square(i, j) => {
                 let (x, y) = (a.X.R.column(i), b.X.R.column(j));
                 let (xd, yd) = (cross(a.V.w, x), cross(b.V.w, y));
                 let xdd = cross(a.A.alpha, x) + cross(a.V.w, xd);
                 let ydd = cross(b.A.alpha, y) + cross(b.V.w, yd);
-                (x.dot(&y), xdd.dot(&y) + two * xd.dot(&yd) + x.dot(&ydd))
+                xdd.dot(&y) + two * xd.dot(&yd) + x.dot(&ydd)
             }
         }
     }
 
-    /// What a motion of one side does to the gap: of the second side, or of the first with the sign changed.
-    fn slope<S: Real>(self, a: &SideMotion<S>, b: &SideMotion<S>, moved: usize, t: Twist<S>) -> S {
-        match self {
-            Equation::Meet(k) => t.v.dot(&axis(k)),
-            Equation::Across(k) => {
-                let n = a.X.R.column(k);
-                let lever = if moved == 0 { (b.X.p - a.X.p).dot(&cross(t.w, n)) } else { S::zero() };
-                t.v.dot(&n) - lever
+    /// The wrench at the point of a side, in world axes, whose power is the rate of the gap while that side moves alone.
+    fn felt<S: Real>(self, a: &Pose<S>, b: &Pose<S>, moved: usize) -> Wrench<S> {
+        let zero = Vec3::zeros();
+        let felt = match self {
+            Equation::Meet(k) => {
+                let mut f = zero;
+                f[k] = S::one();
+                Wrench { f, m: zero }
             }
-            Equation::Square(i, j) => t.w.dot(&cross(b.X.R.column(j), a.X.R.column(i))),
-        }
+            Equation::Across(k) => {
+                let n = a.R.column(k);
+                Wrench { f: n, m: if moved == 0 { cross(b.p - a.p, n) } else { zero } }
+            }
+            Equation::Square(i, j) => Wrench { f: zero, m: cross(b.R.column(j), a.R.column(i)) },
+        };
+        if moved == 0 { Wrench { f: -felt.f, m: -felt.m } } else { felt }
     }
 }

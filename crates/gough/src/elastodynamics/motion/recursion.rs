@@ -58,8 +58,8 @@ impl<S: Real> FlexibleModel<S> {
         }
     }
 
-    /// Poses, twists, Jacobians and bias accelerations of all frames.
-    pub fn move_frames(&self, at: &FlexiblePositions<S>, rates: &[S], data: &mut FlexibleData<S>) {
+    /// Poses and Jacobians of all frames.
+    pub fn place_frames(&self, at: &FlexiblePositions<S>, data: &mut FlexibleData<S>) {
         for k in 0..self.frames.len() {
             let frame = &self.frames[k];
             let (before, rest) = data.frames.split_at_mut(k);
@@ -67,13 +67,10 @@ impl<S: Real> FlexibleModel<S> {
             let from = frame.from.map(|f| &before[f]);
             let carried = from.map_or(0, |f| f.columns.len());
             match &frame.step {
-                ReachedBy::Free => self.place_platform(at, rates, out),
+                ReachedBy::Free => self.place_platform(at, out),
                 ReachedBy::Joint { X0, X1, kind, parts } => {
-                    let sum = |x: &[S]| parts.iter().fold(S::zero(), |sum, (slot, c)| sum + *c * x[*slot]);
-                    let joint = MovingJoint::new(*kind, sum(&at.q), sum(rates));
-                    joint.over(&start(from, X0), X1, out);
-                    let X = *X0 * joint.X * *X1;
-                    carry(from, &X, out);
+                    let joint = MovingJoint::new(*kind, sum(parts, &at.q), S::zero());
+                    carry(from, &(*X0 * joint.X * *X1), out);
                     let own = X1.pull(joint.axis);
                     out.columns[carried..].fill(Twist::zero());
                     for (slot, c) in parts {
@@ -83,12 +80,9 @@ impl<S: Real> FlexibleModel<S> {
                     }
                 }
                 ReachedBy::Tip { X0, shapes } => {
-                    let sum = |x: &[S]| shapes.iter().fold(Twist::zero(), |sum, (slot, t)| sum + t.scale(x[*slot]));
-                    let (u, ud) = (sum(&at.q), sum(rates));
-                    let turn = ElasticTurn::new(u.w, ud.w);
-                    tip_over(&start(from, X0), &turn, u.v, ud.v, out);
-                    let X = *X0 * Pose { R: turn.R, p: u.v };
-                    carry(from, &X, out);
+                    let u = tip_moved(shapes, &at.q);
+                    let turn = ElasticTurn::new(u.w, Vec3::zeros());
+                    carry(from, &(*X0 * Pose { R: turn.R, p: u.v }), out);
                     for ((_, t), column) in shapes.iter().zip(&mut out.columns[carried..]) {
                         *column = Twist { v: turn.R.apply_inv(t.v), w: turn.R.apply_inv(turn.T * t.w) };
                     }
@@ -97,21 +91,49 @@ impl<S: Real> FlexibleModel<S> {
         }
     }
 
-    fn place_platform(&self, at: &FlexiblePositions<S>, rates: &[S], out: &mut FrameMotion<S>) {
+    /// Twists and bias accelerations of all frames, which are placed.
+    pub fn move_frames(&self, at: &FlexiblePositions<S>, rates: &[S], data: &mut FlexibleData<S>) {
+        for k in 0..self.frames.len() {
+            let frame = &self.frames[k];
+            let (before, rest) = data.frames.split_at_mut(k);
+            let out = &mut rest[0];
+            let from = frame.from.map(|f| &before[f]);
+            match &frame.step {
+                ReachedBy::Free => {
+                    let moved = self.platform().into_iter().zip(&out.columns);
+                    out.V = moved.fold(Twist::zero(), |V, (slot, t)| V + t.scale(rates[slot]));
+                    out.bias = Accel::zero();
+                }
+                ReachedBy::Joint { X0, X1, kind, parts } => {
+                    let joint = MovingJoint::new(*kind, sum(parts, &at.q), sum(parts, rates));
+                    joint.over(&start(from, X0), X1, out);
+                }
+                ReachedBy::Tip { X0, shapes } => {
+                    let (u, ud) = (tip_moved(shapes, &at.q), tip_moved(shapes, rates));
+                    tip_over(&start(from, X0), &ElasticTurn::new(u.w, ud.w), u.v, ud.v, out);
+                }
+            }
+        }
+    }
+
+    fn place_platform(&self, at: &FlexiblePositions<S>, out: &mut FrameMotion<S>) {
         out.X_WF = at.X_WE;
-        let (R, mut V) = (at.X_WE.R, Twist::zero());
+        let R = at.X_WE.R;
         for (column, slot) in out.columns.iter_mut().zip(self.platform()) {
             let super::plan::MotionCoordinate::Platform(k) = self.coordinates()[slot] else { continue };
             let unit: Twist<S> = crate::elastodynamics::numbers::unit(k);
             *column = Twist { v: R.apply_inv(unit.v), w: R.apply_inv(unit.w) };
-            V = V + column.scale(rates[slot]);
         }
-        (out.V, out.bias) = (V, Accel::zero());
     }
 
-    /// `M_tot` and `c_tot` of the cut robot; frames have moved.
-    pub fn cut_dynamics(&self, at: &FlexiblePositions<S>, rates: &[S], data: &mut FlexibleData<S>) {
-        data.M.clear();
+    /// `c_tot` of the cut robot, and with accelerations `M_tot q̈ + c_tot` without the matrix; frames have moved.
+    pub fn cut_forces(
+        &self,
+        at: &FlexiblePositions<S>,
+        rates: &[S],
+        accelerations: Option<&[S]>,
+        data: &mut FlexibleData<S>,
+    ) {
         data.c.fill(S::zero());
         for mass in &self.masses {
             let frame = &data.frames[mass.frame];
@@ -120,20 +142,55 @@ impl<S: Real> FlexibleModel<S> {
             let (q, qd) = (pick(&at.q), pick(rates));
             let d = mass.body.deformed(frame.V, &q, &qd);
             let gravity = frame.X_WF.R.apply_inv(self.gravity);
-            let A = Accel { a: frame.bias.a - gravity, alpha: frame.bias.alpha };
-            let F = d.wrench_at(A);
+            let mut A = Accel { a: frame.bias.a - gravity, alpha: frame.bias.alpha };
+            let mut F = d.wrench;
+            if let Some(all) = accelerations {
+                for (slot, t) in path.iter().zip(&frame.columns) {
+                    A = Accel { a: A.a + t.v * all[*slot], alpha: A.alpha + t.w * all[*slot] };
+                }
+                for (slot, column) in mass.slots.iter().zip(&d.M_re) {
+                    F = F + Wrench::from_array(column.map(|x| x * all[*slot]));
+                }
+            }
+            F = F + d.inertia.apply(A);
             for (i, t) in path.iter().zip(&frame.columns) {
                 data.c[*i] += t.power(F);
-                let P = d.inertia.momentum(*t);
+            }
+            let n = mass.slots.len();
+            for (k, slot) in mass.slots.iter().enumerate() {
+                let felt = A.power(Wrench::from_array(d.M_re[k]));
+                data.c[*slot] += felt + d.forces[k] + mass.body.elastic_force(&q, &qd, k);
+                if let Some(all) = accelerations {
+                    let row = mass.body.M_ee[k * n..(k + 1) * n].iter().zip(&mass.slots);
+                    data.c[*slot] += row.fold(S::zero(), |sum, (m, other)| sum + *m * all[*other]);
+                }
+            }
+        }
+        if let Some(all) = accelerations {
+            self.rotors.iter().for_each(|(slot, I)| data.c[*slot] += *I * all[*slot]);
+        }
+        for (slot, k) in &self.springs {
+            data.c[*slot] += *k * at.q[*slot];
+        }
+    }
+
+    /// `M_tot` of the cut robot; frames are placed.
+    pub fn cut_inertia(&self, at: &FlexiblePositions<S>, data: &mut FlexibleData<S>) {
+        data.M.clear();
+        for mass in &self.masses {
+            let frame = &data.frames[mass.frame];
+            let path = &self.frames[mass.frame].path;
+            let q: Vec<S> = mass.slots.iter().map(|k| at.q[*k]).collect();
+            let (inertia, M_re) = mass.body.deformed_inertia(&q);
+            for (i, t) in path.iter().zip(&frame.columns) {
+                let P = inertia.momentum(*t);
                 for (j, s) in path.iter().zip(&frame.columns) {
                     *data.M.at_mut(*i, *j) += s.power(P);
                 }
             }
             let n = mass.slots.len();
             for (k, slot) in mass.slots.iter().enumerate() {
-                let column = Wrench::from_array(d.M_re[k]);
-                let felt = A.power(column);
-                data.c[*slot] += felt + d.forces[k] + mass.body.elastic_force(&q, &qd, k);
+                let column = Wrench::from_array(M_re[k]);
                 for (i, t) in path.iter().zip(&frame.columns) {
                     let m = t.power(column);
                     *data.M.at_mut(*i, *slot) += m;
@@ -147,9 +204,23 @@ impl<S: Real> FlexibleModel<S> {
         for (slot, I) in &self.rotors {
             *data.M.at_mut(*slot, *slot) += *I;
         }
-        for (slot, k) in &self.springs {
-            data.c[*slot] += *k * at.q[*slot];
+    }
+
+    /// Damping and stiffness of bodies and springs, which no motion changes.
+    pub fn elastic_matrices(&self) -> [Dense<S>; 2] {
+        let n = self.coordinates().len();
+        let [mut D, mut K] = [Dense::zeros(n, n), Dense::zeros(n, n)];
+        for mass in &self.masses {
+            for (i, s) in mass.slots.iter().enumerate() {
+                for (j, t) in mass.slots.iter().enumerate() {
+                    let k = i * mass.slots.len() + j;
+                    *D.at_mut(*s, *t) += mass.body.D_ee[k];
+                    *K.at_mut(*s, *t) += mass.body.K_ee[k];
+                }
+            }
         }
+        self.springs.iter().for_each(|(s, k)| *K.at_mut(*s, *s) += *k);
+        [D, K]
     }
 
     /// Where the platform is, its twist and its acceleration for these accelerations of the coordinates, in world axes.
@@ -172,6 +243,14 @@ impl<S: Real> FlexibleModel<S> {
         )
     }
 
+    /// Power that damping takes from bodies that deform.
+    pub fn damping_power(&self, rates: &[S]) -> S {
+        self.masses.iter().filter(|m| !m.slots.is_empty()).fold(S::zero(), |sum, mass| {
+            let qd: Vec<S> = mass.slots.iter().map(|k| rates[*k]).collect();
+            sum + super::body::FlexibleBody::half_form(&mass.body.D_ee, &qd) * S::lit(2.0)
+        })
+    }
+
     /// Kinetic energy of bodies, of rotors, potential energy of gravity, elastic energy, power lost in bodies.
     pub fn energies(&self, at: &FlexiblePositions<S>, rates: &[S], data: &FlexibleData<S>) -> [S; 5] {
         let half = S::lit(0.5);
@@ -189,33 +268,39 @@ impl<S: Real> FlexibleModel<S> {
             e[0] += d.inertia.energy(frame.V) + mixed + super::body::FlexibleBody::half_form(&mass.body.M_ee, &qd);
             e[2] -= (frame.X_WF.p * d.inertia.m + frame.X_WF.R.apply(d.inertia.ms)).dot(&self.gravity);
             e[3] += super::body::FlexibleBody::half_form(&mass.body.K_ee, &q);
-            e[4] += super::body::FlexibleBody::half_form(&mass.body.D_ee, &qd) * S::lit(2.0);
         }
+        e[4] = self.damping_power(rates);
         e[1] = self.rotors.iter().fold(S::zero(), |sum, (slot, I)| sum + half * *I * rates[*slot].squared());
         e[3] += self.springs.iter().fold(S::zero(), |sum, (slot, k)| sum + half * *k * at.q[*slot].squared());
         e
     }
 }
 
-/// A frame fixed to the one before: pose in the world, twist and bias there.
+/// Sum of slots with their coefficients.
+fn sum<S: Real>(parts: &[(usize, S)], x: &[S]) -> S {
+    parts.iter().fold(S::zero(), |sum, (slot, c)| sum + *c * x[*slot])
+}
+
+/// What slots do to a tip.
+fn tip_moved<S: Real>(shapes: &[(usize, Twist<S>)], x: &[S]) -> Twist<S> {
+    shapes.iter().fold(Twist::zero(), |sum, (slot, t)| sum + t.scale(x[*slot]))
+}
+
+/// A frame fixed to the one before: twist and bias there.
 struct StartFrame<S: Real> {
-    X_W: Pose<S>,
     V: Twist<S>,
     bias: Accel<S>,
 }
 
 fn start<S: Real>(from: Option<&FrameMotion<S>>, X0: &Pose<S>) -> StartFrame<S> {
-    let Some(f) = from else { return StartFrame { X_W: *X0, V: Twist::zero(), bias: Accel::zero() } };
+    let Some(f) = from else { return StartFrame { V: Twist::zero(), bias: Accel::zero() } };
     let A = f.bias.at(X0.p, f.V.w);
-    StartFrame {
-        X_W: f.X_WF * *X0,
-        V: X0.pull(f.V),
-        bias: Accel { a: X0.R.apply_inv(A.a), alpha: X0.R.apply_inv(A.alpha) },
-    }
+    StartFrame { V: X0.pull(f.V), bias: Accel { a: X0.R.apply_inv(A.a), alpha: X0.R.apply_inv(A.alpha) } }
 }
 
-/// Columns of the frame before, seen from the next.
+/// The pose of the frame before and its columns, carried on to the next.
 fn carry<S: Real>(from: Option<&FrameMotion<S>>, X: &Pose<S>, out: &mut FrameMotion<S>) {
+    out.X_WF = from.map_or(*X, |f| f.X_WF * *X);
     let columns = from.map_or(&[][..], |f| &f.columns);
     for (to, t) in out.columns.iter_mut().zip(columns) {
         *to = X.pull(*t);
@@ -256,7 +341,6 @@ impl<S: Real> MovingJoint<S> {
         let V = Twist { v: R.apply_inv(V.v), w: R.apply_inv(w) };
         let A = Accel { a: R.apply_inv(A.a), alpha: R.apply_inv(A.alpha) };
         let A = A.at(X1.p, V.w);
-        out.X_WF = at.X_W * self.X * *X1;
         out.V = X1.pull(V);
         out.bias = Accel { a: X1.R.apply_inv(A.a), alpha: X1.R.apply_inv(A.alpha) };
     }
@@ -269,7 +353,6 @@ fn tip_over<S: Real>(at: &StartFrame<S>, turn: &ElasticTurn<S>, u: Vec3<S>, ud: 
     let A = Accel { a: A.a + cross(w, ud) * S::lit(2.0), alpha: A.alpha + cross(w, turn.rate) + turn.bias };
     let V = at.V.at(u);
     let R = turn.R;
-    out.X_WF = at.X_W * Pose { R, p: u };
     out.V = Twist { v: R.apply_inv(V.v + ud), w: R.apply_inv(w + turn.rate) };
     out.bias = Accel { a: R.apply_inv(A.a), alpha: R.apply_inv(A.alpha) };
 }

@@ -9,7 +9,7 @@ use crate::elastodynamics::error::ElasticError;
 use crate::kinematics::Posture;
 use crate::linalg::RANK_TOLERANCE;
 use crate::linalg::dense::{Matrix, svd};
-use crate::linalg::small::{Dense, PivotOrder};
+use crate::linalg::small::{Dense, PivotOrder, lu, lu_solve, lu_solve_rows, lu_solve_transposed};
 use crate::model::{CoordId, Model, Node};
 use crate::spatial::{Pose, Twist, Vec3, Wrench};
 
@@ -68,6 +68,12 @@ pub struct FlexibleRobot<'m> {
     loops: LoopEquations<f64>,
     order: PivotOrder,
     independent: Vec<usize>,
+    /// What makes a row of the loops comparable: one over the length of the robot, or one.
+    row_scale: Vec<f64>,
+    /// The loops solved for the dependent coordinates: factors of pivot rows and columns of their Jacobian, in the order of pivots.
+    factors: Vec<f64>,
+    /// Damping and stiffness of all coordinates.
+    elastic: [Dense<f64>; 2],
     /// Wrenches from outside in world axes, on the platform or at the origin of a body's joint frame.
     loads: Vec<(Node, Wrench<f64>)>,
 }
@@ -78,11 +84,15 @@ impl<'m> FlexibleRobot<'m> {
         let plan = FlexiblePlan::new(model, posture.positions())?;
         let flexible = FlexibleModel::new(model, &plan);
         let (data, loops) = (flexible.data(), flexible.loop_equations());
-        let (order, independent, loads) = (PivotOrder::default(), Vec::new(), Vec::new());
-        let mut this = Self { model, flexible, data, loops, order, independent, loads };
+        let scale = model.length().recip();
+        let row_scale = flexible.row_is_length().iter().map(|l| if *l { scale } else { 1.0 }).collect();
+        let (order, independent, factors, loads) = (PivotOrder::default(), Vec::new(), Vec::new(), Vec::new());
+        let elastic = flexible.elastic_matrices();
+        let mut this = Self { model, flexible, data, loops, order, independent, row_scale, factors, elastic, loads };
         let rest = FlexibleState::rest(&this, posture);
         this.look(&rest);
         this.choose();
+        this.factor();
         Ok(this)
     }
 
@@ -106,10 +116,36 @@ impl<'m> FlexibleRobot<'m> {
         self.loads = loads.to_vec();
     }
 
-    /// Move all frames and write the equations of the loops.
+    /// Place all frames and write the equations of the loops.
     fn look(&mut self, state: &FlexibleState) {
-        self.flexible.move_frames(&state.at, &state.rates, &mut self.data);
+        self.flexible.place_frames(&state.at, &mut self.data);
         self.flexible.close(&self.data, &mut self.loops);
+    }
+
+    /// Move all frames, which are placed, and write what the loops accelerate by.
+    fn run(&mut self, state: &FlexibleState) {
+        self.flexible.move_frames(&state.at, &state.rates, &mut self.data);
+        self.flexible.drift(&self.data, &mut self.loops);
+    }
+
+    /// Solve the loops for the dependent coordinates, where frames are placed.
+    fn factor(&mut self) {
+        let (order, J) = (&self.order, &self.loops.J);
+        self.factors.clear();
+        self.factors.extend(order.rows.iter().flat_map(|i| order.cols.iter().map(|j| J.at(*i, *j))));
+        lu(&mut self.factors, order.rows.len());
+    }
+
+    /// What the dependent coordinates do so that rows of the loops that are given vanish.
+    fn answering(&self, rows: impl Fn(usize) -> f64) -> Vec<f64> {
+        let mut x: Vec<f64> = self.order.rows.iter().map(|i| -rows(*i)).collect();
+        lu_solve(&self.factors, self.order.rows.len(), &mut x);
+        x
+    }
+
+    /// A row of the loops on the independent coordinates.
+    fn opened(&self, row: usize, own: &[f64]) -> f64 {
+        self.independent.iter().zip(own).map(|(k, x)| self.loops.J.at(row, *k) * x).sum()
     }
 
     /// Which coordinates depend on the others: passive joints first, then the platform, then what is elastic; a file may name bodies
@@ -135,9 +171,7 @@ impl<'m> FlexibleRobot<'m> {
 
     /// Largest gap of the loops, lengths over the length of the robot.
     fn gap(&self) -> f64 {
-        let scale = self.model.length().recip();
-        let rows = self.loops.gap.iter().zip(self.flexible.row_is_length());
-        rows.map(|(g, is_length)| if is_length { g.abs() * scale } else { g.abs() }).fold(0.0, f64::max)
+        self.loops.gap.iter().zip(&self.row_scale).map(|(g, s)| g.abs() * s).fold(0.0, f64::max)
     }
 
     /// Columns of the Jacobian of the loops.
@@ -190,60 +224,155 @@ impl<'m> FlexibleRobot<'m> {
         at.X_WE = Pose { R: turn * at.X_WE.R, p: at.X_WE.p + moved.v };
     }
 
+    /// Move independent coordinates, and the dependent ones as the loops wanted where they were looked at last: a first guess.
+    pub(crate) fn lead(&self, state: &mut FlexibleState, slots: &[usize], moved: &[f64]) {
+        let (J, mut step) = (&self.loops.J, Vec::with_capacity(slots.len() + self.order.cols.len()));
+        let x = self.answering(|i| slots.iter().zip(moved).map(|(k, x)| J.at(i, *k) * x).sum());
+        step.extend(slots.iter().copied().zip(moved.iter().copied()));
+        step.extend(self.order.cols.iter().copied().zip(x));
+        self.advance(&mut state.at, &step);
+    }
+
     /// Dependent coordinates and rates from the independent ones, near where they are.
     pub fn complete(&mut self, state: &mut FlexibleState) -> Result<(), ElasticError> {
         let mut before = f64::INFINITY;
         for _ in 0..MOST_STEPS {
             self.look(state);
+            self.factor();
             let gap = self.gap();
+            let step = self.answering(|i| self.loops.gap[i]);
+            let step: Vec<(usize, f64)> = self.order.cols.iter().copied().zip(step).collect();
+            // Stiff bodies feel the last digits of their displacements: a step that is known is taken.
+            self.advance(&mut state.at, &step);
             if gap < CLOSED || (gap < NEARLY && gap > 0.5 * before) {
-                let J = self.solved().0;
                 let own: Vec<f64> = self.independent.iter().map(|k| state.rates[*k]).collect();
-                state.rates = J.apply(&own);
+                let rates = self.answering(|i| self.opened(i, &own));
+                self.order.cols.iter().zip(rates).for_each(|(k, x)| state.rates[*k] = x);
                 return Ok(());
             }
             if !gap.is_finite() || gap > 1e3 * before {
                 break;
             }
             before = gap;
-            let (_, step, _) = self.solved();
-            self.advance(&mut state.at, &step);
         }
         Err(ElasticError::NotClosed { gap: before })
     }
 
-    /// `J` of (10.114), the step of the dependent coordinates that closes the gaps, and their accelerations while no independent rate
-    /// changes.
-    fn solved(&self) -> (Dense<f64>, Vec<(usize, f64)>, Vec<f64>) {
-        let (n, rows) = (self.flexible.coordinates().len(), &self.loops.J);
-        let mut a = Dense::zeros(rows.rows, n + 2);
-        for i in 0..rows.rows {
-            (0..n).for_each(|j| *a.at_mut(i, j) = rows.at(i, j));
-            (*a.at_mut(i, n), *a.at_mut(i, n + 1)) = (self.loops.gap[i], self.loops.bias[i]);
+    /// Dependent coordinates by the independent ones, row by row in the order of the pivots.
+    fn dependence(&self) -> Dense<f64> {
+        let (r, n) = (self.order.rows.len(), self.independent.len());
+        let J = &self.loops.J;
+        let rows = self.order.rows.iter();
+        let data = rows.flat_map(|i| self.independent.iter().map(|k| -J.at(*i, *k))).collect();
+        let mut D = Dense { rows: r, cols: n, data };
+        lu_solve_rows(&self.factors, r, &mut D.data, n);
+        D
+    }
+
+    /// `Jᵀ A J` of a symmetric matrix of all coordinates: `A_ii + Dᵀ P + Pᵀ D` with `P = A_di + ½ A_dd D`.
+    fn reduced(&self, D: &Dense<f64>, A: &Dense<f64>) -> Dense<f64> {
+        let (own, dependent) = (&self.independent, &self.order.cols);
+        let (n, r) = (own.len(), dependent.len());
+        let mut P: Vec<f64> = dependent.iter().flat_map(|d| own.iter().map(|i| A.at(*d, *i))).collect();
+        for (row, d) in P.chunks_exact_mut(n.max(1)).zip(dependent) {
+            for (k, e) in dependent.iter().enumerate().filter(|(_, e)| A.at(*d, **e) != 0.0) {
+                add(row, 0.5 * A.at(*d, *e), &D.data[k * n..(k + 1) * n]);
+            }
         }
-        self.order.eliminate(&mut a, &mut Vec::new());
-        let mut J = Dense::zeros(n, self.independent.len());
-        let (mut step, mut b) = (Vec::with_capacity(self.order.cols.len()), vec![0.0; n]);
-        self.independent.iter().enumerate().for_each(|(k, slot)| *J.at_mut(*slot, k) = 1.0);
-        for (&i, &j) in self.order.rows.iter().zip(&self.order.cols) {
-            self.independent.iter().enumerate().for_each(|(k, slot)| *J.at_mut(j, k) = -a.at(i, *slot));
-            step.push((j, -a.at(i, n)));
-            b[j] = -a.at(i, n + 1);
+        let mut half = Dense::zeros(n, n);
+        for k in 0..r {
+            for i in (0..n).filter(|i| D.at(k, *i) != 0.0) {
+                add(&mut half.data[i * n..(i + 1) * n], D.at(k, i), &P[k * n..(k + 1) * n]);
+            }
         }
-        (J, step, b)
+        let mut out = Dense::zeros(n, n);
+        for (i, s) in own.iter().enumerate() {
+            for (j, t) in own.iter().enumerate() {
+                *out.at_mut(i, j) = A.at(*s, *t) + half.at(i, j) + half.at(j, i);
+            }
+        }
+        out
+    }
+
+    /// Inertia, damping and stiffness on the independent coordinates as the bodies have them, where [`complete`](Self::complete) has
+    /// closed the loops last: what weight, rates and forces in the loops add is left out.
+    #[doc(hidden)]
+    pub fn matrices(&mut self, state: &FlexibleState) -> [Dense<f64>; 3] {
+        self.flexible.cut_inertia(&state.at, &mut self.data);
+        let D = self.dependence();
+        let n = self.independent.len();
+        let still = || Dense::zeros(n, n);
+        let [damping, stiffness] = &self.elastic;
+        let damping = if self.is_damped() { self.reduced(&D, damping) } else { still() };
+        [self.reduced(&D, &self.data.M), damping, self.reduced(&D, stiffness)]
+    }
+
+    /// Forces and matrices of the cut robot at a closed state, friction and loads with them.
+    fn cut(&mut self, state: &FlexibleState, accelerations: Option<&[f64]>, friction: Option<Sign>) {
+        self.flexible.cut_forces(&state.at, &state.rates, accelerations, &mut self.data);
+        self.add_friction(state, friction);
+        self.add_loads();
     }
 
     /// Equations of motion at a closed state; friction where a sign is given.
     pub fn equations(&mut self, state: &FlexibleState, friction: Option<Sign>) -> ReducedEquations {
         self.look(state);
-        self.flexible.cut_dynamics(&state.at, &state.rates, &mut self.data);
-        self.add_friction(state, friction);
-        self.add_loads();
-        let (J, _, b) = self.solved();
-        let M_b = self.data.M.apply(&b);
-        let c: Vec<f64> = self.data.c.iter().zip(&M_b).map(|(c, m)| c + m).collect();
-        let Jt = J.transposed();
-        ReducedEquations { M: Jt.times(&self.data.M.times(&J)), h: Jt.apply(&c), J, b }
+        self.run(state);
+        self.factor();
+        self.cut(state, None, friction);
+        self.flexible.cut_inertia(&state.at, &mut self.data);
+        let D = self.dependence();
+        let (reduced, own, dependent) = (self.reduced(&D, &self.data.M), &self.independent, &self.order.cols);
+        let (n, M) = (own.len(), &self.data.M);
+        let mut b = vec![0.0; M.rows];
+        dependent.iter().zip(self.answering(|i| self.loops.bias[i])).for_each(|(k, x)| b[*k] = x);
+        let c: Vec<f64> = self.data.c.iter().zip(M.apply(&b)).map(|(c, m)| c + m).collect();
+        let mut h: Vec<f64> = own.iter().map(|k| c[*k]).collect();
+        let mut J = Dense::zeros(M.rows, n);
+        own.iter().enumerate().for_each(|(k, slot)| *J.at_mut(*slot, k) = 1.0);
+        for (k, slot) in dependent.iter().enumerate() {
+            add(&mut h, c[*slot], &D.data[k * n..(k + 1) * n]);
+            J.data[slot * n..(slot + 1) * n].copy_from_slice(&D.data[k * n..(k + 1) * n]);
+        }
+        ReducedEquations { M: reduced, h, J, b }
+    }
+
+    /// What is out of balance on the independent coordinates of a state that [`complete`](Self::complete) has closed last, for their
+    /// accelerations and efforts of the drives: `M q̈ + h - G τ` without any matrix of motion, (10.124).
+    #[doc(hidden)]
+    pub fn unbalanced(
+        &mut self,
+        state: &FlexibleState,
+        own: &[f64],
+        efforts: &[f64],
+        friction: Option<Sign>,
+    ) -> Vec<f64> {
+        self.run(state);
+        let mut all = vec![0.0; state.rates.len()];
+        self.independent.iter().zip(own).for_each(|(k, a)| all[*k] = *a);
+        let follows = self.answering(|i| self.loops.bias[i] + self.opened(i, own));
+        self.order.cols.iter().zip(follows).for_each(|(k, a)| all[*k] = a);
+        self.cut(state, Some(&all), friction);
+        for (k, effort) in self.active().iter().zip(efforts) {
+            self.data.c[*k] -= effort;
+        }
+        // c_i - J_iᵀ λ with J_dᵀ λ = c_d.
+        let (r, c) = (self.order.rows.len(), &self.data.c);
+        let mut lambda: Vec<f64> = self.order.cols.iter().map(|k| c[*k]).collect();
+        lu_solve_transposed(&self.factors, r, &mut lambda);
+        let mut left: Vec<f64> = self.independent.iter().map(|k| c[*k]).collect();
+        for (i, l) in self.order.rows.iter().zip(&lambda) {
+            let row = &self.loops.J.data[i * self.loops.J.cols..];
+            left.iter_mut().zip(&self.independent).for_each(|(x, k)| *x -= l * row[*k]);
+        }
+        left
+    }
+
+    /// Power that damping takes from bodies that deform, and the twist of the platform, at the rates of a state that
+    /// [`complete`](Self::complete) has closed last.
+    pub(crate) fn losses(&mut self, state: &FlexibleState) -> (f64, Twist<f64>) {
+        self.run(state);
+        (self.flexible.damping_power(&state.rates), self.flexible.tool(&vec![0.0; state.rates.len()], &self.data).1)
     }
 
     fn add_friction(&mut self, state: &FlexibleState, friction: Option<Sign>) {
@@ -324,6 +453,11 @@ impl<'m> FlexibleRobot<'m> {
         let list: &[CoordId] = &self.model.topology().active;
         self.flexible.joints(list)
     }
+}
+
+/// `x + f y`, in place.
+fn add(x: &mut [f64], f: f64, y: &[f64]) {
+    x.iter_mut().zip(y).for_each(|(x, y)| *x += f * y);
 }
 
 /// Cholesky factor of a definite matrix scaled to a unit diagonal.
