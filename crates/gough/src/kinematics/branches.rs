@@ -58,6 +58,21 @@ pub(super) fn reach(
     Ok(())
 }
 
+/// Postures that are led to a pose from those at home: where no start of a search comes to them.
+pub(super) fn led_postures(model: &Model<f64>, pose: &Pose<f64>, start: &Positions<f64>) -> Vec<Posture> {
+    let mut modes: Vec<WorkingMode> = Vec::new();
+    for mode in model.topology().plan.anchors.iter().map(WorkingMode::of_anchor) {
+        if !modes.contains(&mode) {
+            modes.push(mode);
+        }
+    }
+    let led = |mode: WorkingMode| {
+        let mut pos = start.clone();
+        reach(model, pose, &mode, &mut pos).ok().map(|()| Posture::new(model, pos, mode))
+    };
+    modes.into_iter().take(MOST_NAMES).filter_map(led).collect()
+}
+
 /// The posture that a strand is led from in a mode.
 fn anchor<'a>(model: &'a Model<f64>, strand: &Strand, mode: &'a WorkingMode) -> Result<&'a AnchorPosture, SolveError> {
     if let Some(example) = &mode.example {

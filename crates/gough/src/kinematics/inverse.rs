@@ -1,6 +1,6 @@
 //! Inverse geometry: from a platform pose to all joints, section 6. The only place where reach is decided.
 
-use super::branches::{name, reach};
+use super::branches::{led_postures, name, reach};
 use super::closure::gap;
 use super::error::SolveError;
 use super::following::{follow, following, number_following, open_following};
@@ -198,6 +198,9 @@ pub fn working_modes_given(
         number_following(model, &pos, &mut standing.found);
     } else {
         standing.stand(&pos);
+    }
+    if standing.found.is_empty() {
+        standing.found = led_postures(model, pose, &pos);
     }
     name(model, pose, given, &mut standing.found);
     standing.found.sort_by_cached_key(|p: &Posture| p.mode.name(model.topology()));
