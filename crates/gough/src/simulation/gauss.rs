@@ -99,7 +99,7 @@ pub struct Collocation {
     /// Derivatives of what is out of balance by accelerations, rates and positions, row by row.
     by: [Vec<f64>; 3],
     known: Known,
-    /// Whether derivatives were found by differences only.
+    /// Whether derivatives are found by differences only.
     asks: bool,
     /// The length of step that the factors belong to.
     factored: Option<f64>,

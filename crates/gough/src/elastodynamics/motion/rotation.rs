@@ -9,18 +9,32 @@ use crate::spatial::{Mat3, Rotation, Vec3, cross, hat};
 /// Terms of the power series: exact to rounding for rotations below one radian.
 const TERMS: usize = 9;
 
-/// `Σ_k (-s)^k / (2k + first)!`, and its derivative by `s`.
-fn series<S: Real>(s: S, first: usize) -> [S; 2] {
-    let mut coefficient: f64 = 1.0 / (1..=first).map(|k| k as f64).product::<f64>();
-    let (mut sum, mut slope, mut power) = (S::zero(), S::zero(), S::one());
-    for k in 0..TERMS {
-        sum += power * S::lit(coefficient);
-        let next = (2 * k + first + 1) as f64 * (2 * k + first + 2) as f64;
-        coefficient = -coefficient / next;
-        slope += power * S::lit(coefficient * (k + 1) as f64);
-        power *= s;
+/// `(-1)^k / (2k + first)!`, and times `k` one place before: the coefficients of a series and of its derivative.
+const fn coefficients(first: usize) -> [[f64; TERMS]; 2] {
+    let mut c = 1.0;
+    let mut k = 2;
+    while k <= first {
+        c /= k as f64;
+        k += 1;
     }
-    [sum, slope]
+    let mut out = [[0.0; TERMS]; 2];
+    let mut k = 0;
+    while k < TERMS {
+        out[0][k] = c;
+        c = -c / ((2 * k + first + 1) as f64 * (2 * k + first + 2) as f64);
+        out[1][k] = c * (k + 1) as f64;
+        k += 1;
+    }
+    out
+}
+
+const FROM_ONE: [[f64; TERMS]; 2] = coefficients(1);
+const FROM_TWO: [[f64; TERMS]; 2] = coefficients(2);
+const FROM_THREE: [[f64; TERMS]; 2] = coefficients(3);
+
+/// `Σ_k (-s)^k / (2k + first)!`, and its derivative by `s`.
+fn series<S: Real>(s: S, c: &[[f64; TERMS]; 2]) -> [S; 2] {
+    c.map(|c| c.iter().rev().fold(S::zero(), |sum, c| sum * s + S::lit(*c)))
 }
 
 /// A small rotation with its rate.
@@ -40,7 +54,7 @@ impl<S: Real> ElasticTurn<S> {
     /// `R = 1 + c φ̂ + a φ̂²`, `T = 1 + a φ̂ + b φ̂²` with `c = sin θ/θ`, `a = (1 - cos θ)/θ²`, `b = (θ - sin θ)/θ³`.
     pub fn new(phi: Vec3<S>, rate: Vec3<S>) -> Self {
         let s = phi.dot(&phi);
-        let ([c, _], [a, a_s], [b, b_s]) = (series(s, 1), series(s, 2), series(s, 3));
+        let ([c, _], [a, a_s], [b, b_s]) = (series(s, &FROM_ONE), series(s, &FROM_TWO), series(s, &FROM_THREE));
         let H = hat(phi);
         let H2 = H * H;
         let T = Mat3::identity() + H * a + H2 * b;
