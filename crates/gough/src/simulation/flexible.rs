@@ -138,6 +138,9 @@ const MOST_STEPS: usize = 5_000_000;
 /// Steps between two checks of their error.
 const BETWEEN_CHECKS: usize = 24;
 
+/// Coordinates that end up farther from where the loops lead them, in radians or lengths of the robot, close the loops another way.
+const ANOTHER_WAY: f64 = 0.3;
+
 /// Commands that are remembered: those of a step and of its two halves.
 const MOST_COMMANDS: usize = 10;
 
@@ -169,6 +172,8 @@ struct FlexiblePlant<'a, 'm> {
     /// Commands of the last times that were asked for, the newest last: the stages of a step come back to the same times.
     commanded: Vec<Commanded>,
     loaded: Option<Wrench<f64>>,
+    /// The middle of the step that is taken: what acts there acts in all of it, since no step goes over a change.
+    within: Option<f64>,
 }
 
 /// Inertia of the rigid robot on its active joints, `M q̈_a = τ`, where it is placed: efforts and active joints for each acceleration of
@@ -248,6 +253,7 @@ impl<'a, 'm> FlexiblePlant<'a, 'm> {
             rigid: Dynamics::new(flexible.model()),
             commanded: Vec::new(),
             loaded: None,
+            within: None,
             flexible,
         })
     }
@@ -294,6 +300,7 @@ impl<'a, 'm> FlexiblePlant<'a, 'm> {
 
     /// Loads that act at a time.
     fn load(&mut self, t: f64) {
+        let t = self.within.unwrap_or(t);
         let acting = self.options.loads.iter().filter(|l| l.from <= t && t < l.until);
         let sum = acting.fold(Wrench::zero(), |sum, l| sum + l.wrench);
         if self.loaded != Some(sum) {
@@ -302,8 +309,17 @@ impl<'a, 'm> FlexiblePlant<'a, 'm> {
         }
     }
 
-    /// Put positions and rates in, and close the loops.
+    /// Put positions and rates in, and close the loops; where they cannot be closed, everything stays where it was.
     fn place(&mut self, t: f64, q: &[f64], v: &[f64]) -> Result<(), ElasticError> {
+        let stood = self.state.clone();
+        let placed = self.put(t, q, v);
+        if placed.is_err() {
+            self.state = stood;
+        }
+        placed
+    }
+
+    fn put(&mut self, t: f64, q: &[f64], v: &[f64]) -> Result<(), ElasticError> {
         let moved: Vec<f64> = self.free.iter().zip(q).map(|(slot, q)| q - self.state.at.q[*slot]).collect();
         self.flexible.lead(&mut self.state, &self.free, &moved);
         for (slot, (q, v)) in self.free.iter().zip(q.iter().zip(v)) {
@@ -322,7 +338,19 @@ impl<'a, 'm> FlexiblePlant<'a, 'm> {
             }
         }
         self.load(t);
-        self.flexible.complete(&mut self.state)
+        let expected = self.state.at.q.clone();
+        self.flexible.complete(&mut self.state)?;
+        let coordinates = self.flexible.flexible().coordinates();
+        let length = self.model().length();
+        let off = |k: usize| match coordinates[k] {
+            // Modes have scales of their own.
+            MotionCoordinate::Mode(..) => 0.0,
+            c if is_length(self.model(), c) => (self.state.at.q[k] - expected[k]).abs() / length,
+            _ => (self.state.at.q[k] - expected[k]).abs(),
+        };
+        let most = (0..expected.len()).map(off).fold(0.0, f64::max);
+        // Farther from where the loops lead is another way to close them.
+        if most > ANOTHER_WAY { Err(ElasticError::NotClosed { gap: most }) } else { Ok(()) }
     }
 
     /// Accelerations of all independent coordinates, and efforts of the drives.
@@ -471,6 +499,7 @@ impl<'a, 'm> FlexiblePlant<'a, 'm> {
 
     /// Everything at a time.
     fn instant(&mut self, t: f64, q: &[f64], v: &[f64]) -> Result<FlexibleInstant, ElasticError> {
+        self.within = None;
         self.place(t, q, v)?;
         let (equations, own, efforts) = self.solve(t)?;
         let answer = self.flexible.answered(&self.state, &equations, &own, efforts);
@@ -538,7 +567,10 @@ pub fn simulate_flexible(
     options: &FlexibleOptions,
     observer: &mut dyn FnMut(&FlexibleInstant) -> bool,
 ) -> Result<FlexibleSummary, ElasticError> {
-    for (what, x) in [("time", options.duration), ("every", options.every), ("tolerance", options.tolerance)] {
+    let step = options.step.unwrap_or(1.0);
+    let given =
+        [("time", options.duration), ("every", options.every), ("tolerance", options.tolerance), ("step", step)];
+    for (what, x) in given {
         if !(x > 0.0 && x.is_finite()) {
             return Err(ElasticError::NotPositive { what, value: x });
         }
@@ -587,17 +619,23 @@ impl<'a, 'm> FlexibleRun<'a, 'm> {
 
     /// The next time at which something changes at once.
     fn border(&self) -> f64 {
-        let mut next = self.options.duration;
+        let (mut next, after) = (self.options.duration, self.t + self.same_time());
         for l in &self.options.loads {
-            next = [l.from, l.until].into_iter().filter(|x| *x > self.t + 1e-15).fold(next, f64::min);
+            next = [l.from, l.until].into_iter().filter(|x| *x > after).fold(next, f64::min);
         }
         if let FlexibleLaw::Efforts(table) = self.plant.law {
-            next = next.min(table.next(self.t + 1e-15));
+            next = next.min(table.next(after));
         }
         next
     }
 
+    /// Times that differ by less are the same: sums of steps are not exact.
+    fn same_time(&self) -> f64 {
+        1e-9 * self.options.every.min(self.options.duration)
+    }
+
     fn try_step(&mut self, h: f64, q: &mut [f64], v: &mut [f64]) -> Result<(), Failed<ElasticError>> {
+        self.plant.within = Some(self.t + 0.5 * h);
         self.method.step(&mut self.plant, self.t, h, q, v, &self.scale, self.options.tolerance)
     }
 
@@ -618,13 +656,13 @@ impl<'a, 'm> FlexibleRun<'a, 'm> {
         Ok((0..q1.len()).map(one).fold(0.0, f64::max))
     }
 
-    /// A step length whose error is within the tolerance; never the one that is told.
-    fn fit(&mut self) -> Result<(), ElasticError> {
+    /// A step length whose error is within the tolerance; never the one that is told. Not a longer one than now after one that failed.
+    fn fit(&mut self, mut has_failed: bool) -> Result<(), ElasticError> {
         if self.options.step.is_some() {
             return Ok(());
         }
-        // Beyond the next sudden change nothing can be said.
-        let most = self.border() - self.t;
+        // Beyond the next sudden change nothing can be said, and steps end where something is recorded.
+        let most = (self.border() - self.t).min(self.options.every);
         self.h = self.h.min(most);
         for _ in 0..60 {
             match self.check() {
@@ -633,18 +671,20 @@ impl<'a, 'm> FlexibleRun<'a, 'm> {
                     let factor = 0.8 * share.powf(-1.0 / f64::from(self.method.order() + 1));
                     if share <= 1.0 {
                         // Steps stay the same as long as they serve: equal steps keep energy.
-                        let longer = if factor > 1.6 { (self.h * factor.min(4.0)).min(most) } else { self.h };
-                        let again = factor > 4.0 && longer > self.h;
-                        self.h = longer;
-                        if !again {
+                        if has_failed || !(factor > 1.6) || self.h >= most {
                             return Ok(());
                         }
+                        self.h = (self.h * factor.min(4.0)).min(most);
                         continue;
                     }
+                    has_failed = true;
                     self.h *= factor.max(0.1);
                 }
                 Err(Failed::Refused(why)) if self.h < 1e-9 => return Err(why),
-                Err(_) => self.h *= 0.25,
+                Err(_) => {
+                    has_failed = true;
+                    self.h *= 0.25;
+                }
             }
             self.method.restart();
         }
@@ -657,16 +697,17 @@ impl<'a, 'm> FlexibleRun<'a, 'm> {
         let total = |i: &FlexibleInstant| i.kinetic_energy + i.potential_energy + i.elastic_energy;
         let (start, mut largest, mut late) = (total(&first), 0.0_f64, Vec::new());
         let mut goes_on = observer(&first);
-        let (mut record, mut border, mut since) = (1_usize, self.border(), usize::MAX);
+        let (mut record, mut border, mut since, mut has_failed) = (1_usize, self.border(), usize::MAX, false);
         while goes_on && self.t < self.options.duration * (1.0 - 1e-14) && self.summary.steps < MOST_STEPS {
             if since >= BETWEEN_CHECKS {
-                if let Err(why) = self.fit() {
-                    self.summary.stopped = Some(why.to_string());
+                if let Err(why) = self.fit(has_failed) {
+                    self.summary.stopped = Some(ended(&why));
                     break;
                 }
                 since = 0;
             }
             let due = (record as f64 * self.options.every).min(self.options.duration);
+            let due = if (due - border).abs() < self.same_time() { border } else { due };
             let target = due.min(border);
             // Equal steps to the next time that is asked for.
             let steps = ((target - self.t) / self.h * (1.0 - 1e-9)).ceil().max(1.0);
@@ -675,13 +716,14 @@ impl<'a, 'm> FlexibleRun<'a, 'm> {
             match self.try_step(h, &mut q, &mut v) {
                 Ok(()) => {}
                 Err(_) if self.h > 1e-12 && self.options.step.is_none() => {
-                    self.h *= 0.5;
+                    // Shorter every time, until it passes or there is nothing left.
+                    self.h = 0.5 * self.h.min(h);
                     self.method.restart();
-                    since = usize::MAX;
+                    (since, has_failed) = (usize::MAX, true);
                     continue;
                 }
                 Err(Failed::Refused(why)) => {
-                    self.summary.stopped = Some(why.to_string());
+                    self.summary.stopped = Some(ended(&why));
                     break;
                 }
                 Err(Failed::TooLong) => {
@@ -689,10 +731,13 @@ impl<'a, 'm> FlexibleRun<'a, 'm> {
                     break;
                 }
             }
-            self.account(h)?;
+            if let Err(why) = self.account(h) {
+                self.summary.stopped = Some(ended(&why));
+                break;
+            }
             (self.q, self.v) = (q, v);
             self.t = if steps <= 1.0 { target } else { self.t + h };
-            since = since.saturating_add(1);
+            (since, has_failed) = (since.saturating_add(1), false);
             self.summary.steps += 1;
             self.summary.step = [self.summary.step[0].max(h), self.summary.step[1].min(h)];
             self.scale.iter_mut().zip(&self.q).for_each(|(s, x)| *s = s.max(x.abs()));
@@ -704,7 +749,13 @@ impl<'a, 'm> FlexibleRun<'a, 'm> {
             if self.t >= due {
                 record += 1;
                 let (q, v) = (self.q.clone(), self.v.clone());
-                let mut instant = self.plant.instant(self.t, &q, &v)?;
+                let mut instant = match self.plant.instant(self.t, &q, &v) {
+                    Ok(instant) => instant,
+                    Err(why) => {
+                        self.summary.stopped = Some(ended(&why));
+                        break;
+                    }
+                };
                 (instant.work, instant.lost) = (self.work, self.lost);
                 largest = largest.max(instant.kinetic_energy).max(instant.elastic_energy);
                 let drift = (total(&instant) - start - self.work + self.lost).abs();
@@ -714,6 +765,10 @@ impl<'a, 'm> FlexibleRun<'a, 'm> {
                 }
                 goes_on = observer(&instant);
             }
+        }
+        if self.summary.steps >= MOST_STEPS && self.t < self.options.duration {
+            self.summary.stopped =
+                Some(format!("{MOST_STEPS} steps were taken; ask for a shorter time or a larger --tolerance"));
         }
         self.summary.t = self.t;
         self.summary.evaluations = self.method.evaluations;
@@ -745,4 +800,23 @@ fn swing(points: &[[f64; 3]]) -> f64 {
         all.clone().fold(f64::NEG_INFINITY, f64::max) - all.fold(f64::INFINITY, f64::min)
     };
     if points.is_empty() { 0.0 } else { 0.5 * (0..3).map(|k| range(k).powi(2)).sum::<f64>().sqrt() }
+}
+
+/// Whether a coordinate is a length.
+fn is_length(model: &Model<f64>, coordinate: MotionCoordinate) -> bool {
+    match coordinate {
+        MotionCoordinate::Joint(c) | MotionCoordinate::Deflection(c) => model.topology().coords[c].slides,
+        MotionCoordinate::Beam(_, _, k) | MotionCoordinate::Platform(k) => k < 3,
+        MotionCoordinate::Mode(..) => false,
+    }
+}
+
+/// Why a motion went no farther.
+fn ended(why: &ElasticError) -> String {
+    match why {
+        ElasticError::NotClosed { .. } => {
+            "the loops of the robot do not close beyond this posture: a leg is at the end of its reach, or at a singularity".to_owned()
+        }
+        other => other.to_string(),
+    }
 }

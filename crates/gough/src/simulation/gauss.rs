@@ -78,6 +78,9 @@ impl Stages {
 /// Most corrections of a step.
 const MOST_CORRECTIONS: usize = 12;
 
+/// A guess carries the polynomial of a step on over so many of its lengths.
+const FARTHEST: f64 = 4.0;
+
 /// Derivatives are renewed after a step that took more corrections than this.
 const SLOW: usize = 3;
 
@@ -245,7 +248,7 @@ impl Collocation {
         v: &[f64],
     ) -> Result<(), Failed<T::Trouble>> {
         let n = self.n;
-        if let Some((before, k)) = &self.last {
+        if let Some((before, k)) = self.last.as_ref().filter(|(before, _)| h < FARTHEST * before) {
             for s in 0..3 {
                 let w = self.between(1.0 + self.tableau.c[s] * h / before);
                 (0..n).for_each(|i| self.k[s * n + i] = (0..3).map(|r| w[r] * k[r * n + i]).sum());

@@ -7,11 +7,14 @@ use gough::dynamics::Sign;
 use gough::elastodynamics::motion::{
     CaseMotion, FlexibleCase, FlexibleRobot, FlexibleState, Given, ResponseKind, Wanted,
 };
-use gough::elastodynamics::{Actuators, Vibration};
+use gough::elastodynamics::{Actuators, ElasticError, Vibration};
 use gough::linalg::dense::Matrix;
 use gough::linalg::small::Dense;
 use gough::model::Node;
-use gough::simulation::{Controller, Feedback, FlexibleLaw, FlexibleOptions, Gains, simulate_flexible};
+use gough::simulation::gauss::Stages;
+use gough::simulation::{
+    Controller, EffortTable, Feedback, FlexibleLaw, FlexibleOptions, Gains, TimedLoad, simulate_flexible,
+};
 use gough::spatial::{Twist, Wrench, vec3};
 use gough::trajectory::Trajectory;
 use serde_json::Value;
@@ -355,6 +358,58 @@ fn free_vibration_keeps_its_energy() {
     assert!(fine.energy_error < 1e-6 && finest.energy_error < 1e-8, "{fine:?} {finest:?}");
     assert_near(&end.elastic, &exact.elastic, 1e-4, "elastic");
     assert!(exact.elastic_energy + exact.kinetic_energy > 1e-4);
+}
+
+/// Loads that begin and end where something is recorded, up to rounding, and methods with a stage at the end of a step.
+#[test]
+fn sudden_loads_at_round_times_change_nothing_but_the_motion() {
+    let robot = robot("dual-emps");
+    let mut flexible = FlexibleRobot::new(robot.model(), robot.home()).unwrap();
+    let start = FlexibleState::rest(&flexible, robot.home());
+    let wrench = Wrench { f: vec3(20.0, 0.0, 0.0), m: vec3(0.0, 0.0, 0.0) };
+    let mut run = |stages: Stages, tolerance: f64, every: f64| {
+        let loads = vec![TimedLoad { wrench, from: 0.03, until: 0.036 }];
+        let options = FlexibleOptions { stages, tolerance, every, loads, ..FlexibleOptions::lasting(0.044) };
+        let mut last = None;
+        let summary = simulate_flexible(&mut flexible, robot.mode(), &start, &FlexibleLaw::Held, &options, &mut |i| {
+            last = Some(i.clone());
+            true
+        });
+        let (summary, last) = (summary.unwrap(), last.unwrap());
+        assert!(summary.stopped.is_none() && summary.t == 0.044 && summary.energy_error < 1e-5, "{summary:?}");
+        assert!(summary.step[1] > 1e-9, "{summary:?}");
+        last.position
+    };
+    // 75 times 0.4 ms is not 30 ms in binary numbers.
+    let exact = run(Stages::Gauss, 1e-9, 4e-4);
+    for (stages, every) in
+        [(Stages::Gauss, 4e-4), (Stages::Radau, 4e-4), (Stages::Gauss, 3.3e-4), (Stages::Radau, 3.3e-4)]
+    {
+        let found = run(stages, 1e-6, every);
+        let off = (0..3).map(|k| (found[k] - exact[k]).abs()).fold(0.0, f64::max);
+        assert!(off < 1e-6, "{stages:?} {every}: {off:e}");
+    }
+    assert!((exact[0] - robot.home().pose().p.x).abs() > 1e-4);
+}
+
+/// Friction whose direction changes within a step: steps become as short as they must and go on.
+#[test]
+fn sharp_friction_does_not_stop_the_time() {
+    let robot = robot("dual-emps");
+    let mut flexible = FlexibleRobot::new(robot.model(), robot.home()).unwrap();
+    let start = FlexibleState::rest(&flexible, robot.home());
+    let law = FlexibleLaw::Efforts(EffortTable::constant(vec![100.0, -100.0]));
+    for stages in [Stages::Gauss, Stages::Radau] {
+        let friction = Some(Sign::Smooth(1e-4));
+        let options = FlexibleOptions { stages, friction, every: 2e-4, ..FlexibleOptions::lasting(2e-3) };
+        let summary = simulate_flexible(&mut flexible, robot.mode(), &start, &law, &options, &mut |_| true).unwrap();
+        assert!(summary.stopped.is_none() && summary.t == 2e-3 && summary.energy_error < 1e-5, "{summary:?}");
+    }
+    for step in [0.0, -1.0, f64::NAN] {
+        let options = FlexibleOptions { step: Some(step), ..FlexibleOptions::lasting(2e-3) };
+        let refused = simulate_flexible(&mut flexible, robot.mode(), &start, &law, &options, &mut |_| true);
+        assert!(matches!(refused, Err(ElasticError::NotPositive { what: "step", .. })), "{step}");
+    }
 }
 
 /// What a force moves at rest is the response at frequency zero, and the modes are the natural frequencies.
