@@ -18,14 +18,14 @@ pub use integrate::Method;
 pub use outcome::{Instant, Noise, SetupError, SimulationOptions, Stop, Summary};
 
 use crate::dynamics::newton_euler::Sign;
-use crate::kinematics::{Kind, SolveError, WorkingMode};
+use crate::kinematics::{Kind, SINGULAR, SolveError, WorkingMode};
 use crate::model::Model;
 use crate::spatial::Pose;
 use integrate::{ChartState, RATES, TriedStep, Vector};
 use plant::{Plant, Trouble};
 use rand::SeedableRng;
 use rand_pcg::Pcg64Mcg;
-use watch::Watch;
+use watch::{NEAR, Watch};
 
 /// Most steps of one simulation, rejected ones included.
 pub const MOST_STEPS: usize = 20_000_000;
@@ -144,6 +144,9 @@ struct Run<'a, 'r> {
     summary: Summary,
 }
 
+/// Steps below this share of the whole time are short.
+const SHORT: f64 = 1e-4;
+
 /// Steps below this share of the whole time are too small.
 const LEAST: f64 = 1e-11;
 
@@ -208,8 +211,13 @@ impl<'a, 'r> Run<'a, 'r> {
                 return Ok(self.end(Stop::TooManySteps));
             }
             let tried_in_all = self.summary.steps + self.summary.rejected;
-            if tried_in_all % 256 == 255 && !self.observer.goes_on(self.state.t) {
-                return Ok(self.end(Stop::Interrupted));
+            if tried_in_all % 256 == 255 {
+                if !self.observer.goes_on(self.state.t) {
+                    return Ok(self.end(Stop::Interrupted));
+                }
+                if let Some(stop) = self.stretched() {
+                    return Ok(self.end(stop));
+                }
             }
             let whole = self.until_next_corner().min(rest);
             if let Method::Fixed { step } = options.method {
@@ -246,6 +254,16 @@ impl<'a, 'r> Run<'a, 'r> {
                 }
             }
         }
+    }
+
+    /// A leg that is stretched where steps have become short: the platform comes to rest there, with all inertia of the robot and more
+    /// against it, and no step leads out of it.
+    fn stretched(&self) -> Option<Stop> {
+        if self.h > SHORT * self.plant.options.duration {
+            return None;
+        }
+        let (kind, leg) = self.watch.near(&self.state.pose(), SINGULAR)?;
+        matches!(kind, Kind::Type1 | Kind::Lpjts).then_some(Stop::Singular { kind, leg })
     }
 
     /// Try a step. `Ok`: taken, or ended by a singularity inside. `Err`: too long for the tolerance (`None`), or something
@@ -314,18 +332,18 @@ impl<'a, 'r> Run<'a, 'r> {
             Some(Trouble::Controller(e)) => Stop::Controller(e),
             // The end of a leg's reach: Type 1, or LPJTS where its passive joints alone are stretched.
             Some(Trouble::Robot(SolveError::OutOfReach { leg, .. } | SolveError::AtLimit { leg })) => {
-                let kind = self.watch.near(&self.state.pose()).map_or(Kind::Type1, |(kind, _)| kind);
+                let kind = self.watch.near(&self.state.pose(), NEAR).map_or(Kind::Type1, |(kind, _)| kind);
                 Stop::Singular { kind, leg: Some(leg) }
             }
             Some(Trouble::Robot(SolveError::Singular { kind, leg })) => {
-                let kind = self.watch.near(&self.state.pose()).map_or(kind, |(kind, _)| kind);
+                let kind = self.watch.near(&self.state.pose(), NEAR).map_or(kind, |(kind, _)| kind);
                 Stop::Singular { kind, leg }
             }
             Some(Trouble::Robot(e)) if e.kind() == Kind::Type2.word() => {
                 Stop::Singular { kind: Kind::Type2, leg: None }
             }
             Some(Trouble::Robot(e @ SolveError::OutOfRange { .. })) => Stop::Refused(e),
-            other => match (self.watch.near(&self.state.pose()), other) {
+            other => match (self.watch.near(&self.state.pose(), NEAR), other) {
                 (Some((kind, leg)), _) => Stop::Singular { kind, leg },
                 (None, Some(Trouble::Robot(e))) => Stop::Refused(e),
                 _ => Stop::StepTooSmall,

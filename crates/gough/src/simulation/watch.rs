@@ -10,7 +10,7 @@ use crate::spatial::Pose;
 const GENUINE: f64 = 1e-4;
 
 /// A step that becomes too small this near a singularity, by its singular value, is the singularity's doing.
-const NEAR: f64 = 1e-2;
+pub(super) const NEAR: f64 = 1e-2;
 
 /// Looks at one posture after the other.
 pub(super) struct Watch<'m> {
@@ -81,11 +81,11 @@ impl<'m> Watch<'m> {
         names.collect::<Vec<_>>().join(", ")
     }
 
-    /// The singularity that a posture is at or near to, if any.
-    pub fn near(&self, pose: &Pose<f64>) -> Option<(Kind, Option<String>)> {
+    /// The singularity that a posture is at or near to, if any: by a singular value below this.
+    pub fn near(&self, pose: &Pose<f64>, sigma: f64) -> Option<(Kind, Option<String>)> {
         let posture = inverse(&self.model.without_ranges(), pose, self.mode).ok()?;
         let report = singularities(self.model, &posture);
         let worst = report.list.iter().min_by(|a, b| a.sigma.total_cmp(&b.sigma))?;
-        (worst.sigma < NEAR).then(|| (worst.kind, worst.leg.clone()))
+        (worst.sigma < sigma).then(|| (worst.kind, worst.leg.clone()))
     }
 }

@@ -136,6 +136,20 @@ fn singularities_end_a_motion_by_name_and_type_2_can_be_passed() {
     assert!((reach(-0.14).max(reach(0.14)) - 0.4008).abs() < 1e-6, "{p:?}");
 }
 
+/// Both legs come to be stretched at once: the platform comes to rest, and the motion ends there for every length of time.
+#[test]
+fn two_legs_stretched_at_once_end_a_motion() {
+    let robot = robot("five-bar-flexible");
+    let law = Law::Efforts(EffortTable::constant(vec![-3.0, 3.0]));
+    for duration in [0.08, 0.2, 0.5] {
+        let options = SimulationOptions { every: 0.01, ..SimulationOptions::lasting(duration) };
+        let (summary, list) = run(&robot, robot.home().pose(), &[0.0, 0.0], &law, &options);
+        assert!(matches!(&summary.stop, Stop::Singular { kind: Kind::Type1, .. }), "{duration}: {}", summary.stop);
+        assert!(summary.steps + summary.rejected < 20_000 && summary.energy_error < 1e-5, "{duration}: {summary:?}");
+        assert!((list.last().unwrap().pose.p.y - 0.375_553_778).abs() < 1e-6);
+    }
+}
+
 #[test]
 fn stretched_passive_joints_end_a_motion_as_lpjts() {
     let robot = robot("tripteron");
