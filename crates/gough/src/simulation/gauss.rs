@@ -504,3 +504,26 @@ impl<F: Pivoted> Factors<F> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn modes_of_the_stages_take_their_matrix_apart() {
+        for stages in [Stages::Gauss, Stages::Radau] {
+            let A = stages.tableau().A;
+            let m = StageModes::new(&A);
+            assert!(m.pair.im > 0.1 && m.real > 0.1);
+            for (s, row) in A.iter().enumerate() {
+                for (r, wanted) in row.iter().enumerate() {
+                    // A mode, then the real and imaginary part of the pair, multiplied by their eigenvalues.
+                    let w = m.into.map(|row| row[r]);
+                    let z = m.pair * Complex::new(w[1], w[2]);
+                    let made = m.back[s][0] * m.real * w[0] + m.back[s][1] * z.re + m.back[s][2] * z.im;
+                    assert!((made - wanted).abs() < 1e-14, "{stages:?} {s} {r}: {made} {wanted}");
+                }
+            }
+        }
+    }
+}

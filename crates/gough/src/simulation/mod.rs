@@ -6,6 +6,7 @@
 
 mod control;
 mod flexible;
+mod flexible_plant;
 pub mod gauss;
 mod integrate;
 mod outcome;
