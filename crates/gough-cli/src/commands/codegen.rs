@@ -24,7 +24,7 @@ pub struct Arguments {
     #[command(flatten)]
     subject: RobotChoice,
     /// What to generate: igm, kinematics, jacobian, idm, ddm, mass-stiffness,
-    /// cartesian-frequencies, regressor, fgm, inertia
+    /// cartesian-frequencies, regressor, fgm, inertia, flexible-idm, flexible-ddm
     #[arg(long, value_name = "MODEL")]
     model: String,
     /// Language: c, c4 (four states at once), rust, python, matlab, cuda

@@ -19,8 +19,16 @@ const ROUNDING: f64 = 1e-13;
 /// Differences that are rounding, for a test that a stranger runs.
 const EXACT: f64 = 1e-10;
 
-/// Inputs, and the outputs that belong to them.
-pub(super) type TestVector = (Vec<f64>, Vec<f64>);
+/// States that a stranger tests the code on.
+pub(super) struct TestVectors {
+    /// Inputs, and the outputs that belong to them.
+    pub list: Vec<(Vec<f64>, Vec<f64>)>,
+    /// Largest difference, relative to a number or to one.
+    pub tolerance: f64,
+}
+
+/// Differences of a test where rounding does not grow.
+pub(super) const TESTED: f64 = 1e-9;
 
 /// Inputs and the library's outputs at states around home; a refusal where the code says otherwise.
 pub(super) fn vectors(
@@ -28,7 +36,7 @@ pub(super) fn vectors(
     kind: ModelKind,
     inputs: &[Group],
     code: impl Fn(&[f64]) -> Vec<f64>,
-) -> Result<Vec<TestVector>, CodegenError> {
+) -> Result<TestVectors, CodegenError> {
     let (mut list, mut poor) = (Vec::new(), Vec::new());
     for (x, pose) in states(subject, inputs) {
         let mut y = code(&x);
@@ -57,7 +65,7 @@ pub(super) fn vectors(
     if list.is_empty() {
         list = poor;
     }
-    if list.is_empty() { Err(CodegenError::NotFinite) } else { Ok(list) }
+    if list.is_empty() { Err(CodegenError::NotFinite) } else { Ok(TestVectors { list, tolerance: TESTED }) }
 }
 
 /// By how much more than a pose the library's answer changes with it, in fractions of both: steep close to a singularity.
@@ -91,7 +99,8 @@ fn whole_turns(subject: &Subject<'_>, found: &[f64], wanted: &mut [f64]) {
     }
 }
 
-fn difference(found: &[f64], wanted: &[f64], least: f64) -> f64 {
+/// The largest difference, by the largest number compared with.
+pub(super) fn difference(found: &[f64], wanted: &[f64], least: f64) -> f64 {
     let scale = wanted.iter().fold(least, |most, x| most.max(x.abs()));
     // A difference that is no number is beyond all others.
     found.iter().zip(wanted).fold(0.0, |most, (a, b)| if (a - b).abs() <= most { most } else { (a - b).abs() }) / scale
@@ -138,7 +147,10 @@ fn answer(
             let at = platform_model(model, posture, &given.twist, &conditions).ok()?;
             (at.M.data.into_iter().chain(at.c).collect(), 1.0)
         }
-        ModelKind::MassStiffness | ModelKind::CartesianFrequencies => return None,
+        ModelKind::MassStiffness
+        | ModelKind::CartesianFrequencies
+        | ModelKind::FlexibleIdm
+        | ModelKind::FlexibleDdm => return None,
     })
 }
 

@@ -19,6 +19,7 @@ mod checked;
 mod derive;
 mod emit;
 pub mod encode;
+mod flexible;
 mod frames;
 pub(crate) mod graph;
 mod legs;
@@ -34,6 +35,7 @@ mod rods;
 mod share;
 mod shortest;
 mod sight;
+mod written;
 
 pub use graph::Count;
 pub use models::Group;
@@ -44,11 +46,12 @@ use crate::Robot;
 use crate::dynamics::regressor::StandardSet;
 use crate::elastodynamics::{Actuators, ElasticError};
 use crate::kinematics::{SolveError, WorkingMode};
-use crate::scalar::{Expr, Program, trace};
+use checked::TestVectors;
 use emit::CodeFunction;
-use models::{Inputs, Subject};
+use models::Inputs;
 use shortest::Traced;
 use std::fmt;
+use written::Written;
 
 /// Models that can be generated.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -73,11 +76,15 @@ pub enum ModelKind {
     Fgm,
     /// Inertia of the robot on its platform, and the forces that its motion needs besides.
     Inertia,
+    /// Efforts and elastic accelerations of a flexible robot from the motion of its active joints.
+    FlexibleIdm,
+    /// Accelerations of a flexible robot under efforts.
+    FlexibleDdm,
 }
 
 impl ModelKind {
     /// All of them.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 12] = [
         Self::Igm,
         Self::Kinematics,
         Self::Jacobian,
@@ -88,6 +95,8 @@ impl ModelKind {
         Self::Regressor,
         Self::Fgm,
         Self::Inertia,
+        Self::FlexibleIdm,
+        Self::FlexibleDdm,
     ];
 
     /// Those whose operations the book lists for every robot.
@@ -108,6 +117,8 @@ impl ModelKind {
             Self::Regressor => "regressor",
             Self::Fgm => "fgm",
             Self::Inertia => "inertia",
+            Self::FlexibleIdm => "flexible-idm",
+            Self::FlexibleDdm => "flexible-ddm",
         }
     }
 
@@ -128,7 +139,17 @@ impl ModelKind {
                 "forward geometry (7.2): pose from the active joints, by two Newton steps from the pose before"
             }
             Self::Inertia => "inertia M(x) and forces h(x, v) on the platform (8.162): M a + h = J_inv^T tau",
+            Self::FlexibleIdm => {
+                "inverse elastodynamics (10.124): efforts and elastic accelerations from the motion of the active joints"
+            }
+            Self::FlexibleDdm => "direct elastodynamics (10.124): accelerations of the flexible robot under efforts",
         }
+    }
+
+    /// Whether it is a model of a flexible robot in motion.
+    #[doc(hidden)]
+    pub fn is_flexible_motion(self) -> bool {
+        matches!(self, Self::FlexibleIdm | Self::FlexibleDdm)
     }
 }
 
@@ -320,6 +341,15 @@ pub enum CodegenError {
     DerivativesOfRoutine,
     /// So do four states at once.
     RoutineInLanes,
+    /// So does the inverse problem of a flexible robot, whose efforts follow from the solution.
+    RoutineOfInverse,
+    /// A flexible robot whose equations are too long to be written out.
+    TooManyCoordinates {
+        /// Its independent coordinates.
+        count: usize,
+        /// Those that are still written out.
+        most: usize,
+    },
     /// No posture around home gives finite numbers.
     NotFinite,
     /// Only inverse dynamics and the regressor are written on dynamic parameters.
@@ -346,11 +376,11 @@ impl CodegenError {
             Self::NothingFlexible => "nothing-flexible",
             Self::UnknownParameter { .. } => "unknown-parameter",
             Self::UnknownInput { .. } => "unknown-input",
-            Self::DerivativesOfRoutine | Self::RoutineInLanes | Self::NoColumns => "usage",
+            Self::DerivativesOfRoutine | Self::RoutineInLanes | Self::RoutineOfInverse | Self::NoColumns => "usage",
             Self::NotFinite => "not-finite",
             Self::Disagrees { .. } => "disagrees",
             Self::NotCompiled { .. } => "not-compiled",
-            Self::TooLarge => "too-large",
+            Self::TooLarge | Self::TooManyCoordinates { .. } => "too-large",
         }
     }
 
@@ -362,6 +392,7 @@ impl CodegenError {
             | Self::NothingFlexible
             | Self::DerivativesOfRoutine
             | Self::RoutineInLanes
+            | Self::RoutineOfInverse
             | Self::NotCompiled { .. }
             | Self::NoColumns => true,
             Self::Home(e) => e.is_misuse(),
@@ -391,8 +422,8 @@ impl fmt::Display for CodegenError {
             Self::Home(e) => write!(f, "the home pose, around which code is planned, has no posture in this mode: {e}"),
             Self::Elastic(e) => e.fmt(f),
             Self::NothingFlexible => f.write_str(
-                "nothing of this robot has stiffness: give bodies `beam` or `modal`, or joints or drives a `stiffness`; \
-                 the rigid robot has the models `idm` and `ddm`",
+                "nothing of this robot has stiffness in this model: give bodies `beam` or `modal`, joints a `stiffness`, or drives a \
+                 transmission (the stiffness of a servo acts in frequencies alone); the rigid robot has the models `idm` and `ddm`",
             ),
             Self::SlidingClosure { closure } => write!(
                 f,
@@ -413,6 +444,15 @@ impl fmt::Display for CodegenError {
             }
             Self::RoutineInLanes => f.write_str(
                 "four states at once are solved written out: leave out `--solve routine`, or take `--lang c`",
+            ),
+            Self::RoutineOfInverse => f.write_str(
+                "flexible-idm is solved written out, since its efforts follow from the solution: leave out `--solve routine`, or \
+                 take flexible-ddm",
+            ),
+            Self::TooManyCoordinates { count, most } => write!(
+                f,
+                "{count} independent coordinates are too many to be written out ({most} at most): take flexible-ddm with \
+                 `--solve routine`, or fewer elements in `[elastic]`"
             ),
             Self::NoColumns => f.write_str(
                 "dynamic parameters are inputs of `idm` and columns of `regressor`: leave out `--parameters` for other models",
@@ -448,15 +488,8 @@ pub fn generate(robot: &Robot, options: &CodeOptions) -> Result<Generated, Codeg
     }
     let mode = options.mode.as_ref().unwrap_or(robot.mode());
     let symbolic = parameters(robot, &options.symbolic)?;
-    let mut subject = Subject::new(robot, mode, symbolic, options.friction, options.solve, options.model)?;
-    if options.model == ModelKind::MassStiffness {
-        subject.plan_matrices(options.coordinates, options.actuators)?;
-    }
-    if options.model == ModelKind::CartesianFrequencies {
-        subject.plan_platform_matrices(options.actuators)?;
-    }
-    subject.columns = columns(robot, options)?;
-    let (subject, Traced { inputs, mut outputs, program, system, graph }) = shortest::shortest(subject, options);
+    let (subject, Traced { inputs, mut outputs, program, system, graph }) =
+        Written::new(robot, mode, symbolic, options)?;
     let by = chosen(&inputs, &options.derivatives)?;
     // Derivatives are taken of what is optimised already.
     let again = if by.is_empty() { optimise::optimise } else { optimise::lightly };
@@ -470,17 +503,26 @@ pub fn generate(robot: &Robot, options: &CodeOptions) -> Result<Generated, Codeg
     };
     let (count, stages) = (bare.count(), optimise::stages(&program, &bare));
     let (program, graph) = if options.margins {
-        let program = with_margins(&subject, &program, &inputs);
-        outputs.push(margin_group(program.outputs.len() - bare.outputs.len()));
+        let program = subject.with_margins(&program, &inputs);
+        outputs.push(subject.margin_group(program.outputs.len() - bare.outputs.len()));
         let graph = again(&program);
         (program, graph)
     } else {
         (program, bare)
     };
     let name = format!("{}_{}", identifier(&robot.model().topology().name), identifier(options.model.name()));
-    let vectors = checked::vectors(&subject, options.model, &inputs, |x| solved(&program.eval(x), system))?;
-    let unit =
-        CodeFunction { name, inputs, outputs, graph: &graph, system, about: about(&subject, options, &count), vectors };
+    let code = |x: &[f64]| solved(&program.eval(x), system);
+    let TestVectors { list: vectors, tolerance } = subject.vectors(options.model, &inputs, code)?;
+    let unit = CodeFunction {
+        name,
+        inputs,
+        outputs,
+        graph: &graph,
+        system,
+        about: subject.about(robot, mode, options, &count),
+        vectors,
+        tolerance,
+    };
     let files = emit::files(options.language, &unit);
     let mode = mode.name(robot.model().topology());
     let CodeFunction { name, inputs, outputs, vectors, .. } = unit;
@@ -585,74 +627,9 @@ fn derivative_group(inputs: &[Group], outputs: &[Group], by: &[usize]) -> Group 
     Group { name: "derivatives".to_owned(), about, entries }
 }
 
-fn margin_group(count: usize) -> Group {
-    Group {
-        name: "margins".to_owned(),
-        about: "discriminants of the closed forms: one that is negative means out of reach".to_owned(),
-        entries: (1..=count).map(|k| format!("margin{k}")).collect(),
-    }
-}
-
-/// The program with the discriminants of its posture as further outputs.
-fn with_margins(subject: &Subject<'_>, program: &Program, inputs: &[Group]) -> Program {
-    trace(&program.inputs, |x| {
-        let mut values = derive::replayed(program, x);
-        let given = split(inputs, x);
-        let model = subject.model(&given.parameters);
-        let pos = subject.close(&model, &given.pose);
-        values.extend(pos.margins.iter().filter(|m| matches!(m, Expr::Node(_))));
-        values
-    })
-}
-
 /// Letters, digits and underscores, not starting with a digit.
 fn identifier(name: &str) -> String {
     let text: String =
         name.chars().map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '_' }).collect();
     if text.starts_with(|c: char| c.is_ascii_digit()) || text.is_empty() { format!("robot_{text}") } else { text }
-}
-
-/// First lines of every file.
-fn about(subject: &Subject<'_>, options: &CodeOptions, count: &Count) -> Vec<String> {
-    let robot = subject.robot;
-    let topology = robot.model().topology();
-    let names = subject.parameter_group().entries;
-    let folded = if names.is_empty() { "all folded in".to_owned() } else { format!("inputs {}", names.join(", ")) };
-    let [legs, drives] = subject.smallest_pivots;
-    let solve = match options.solve {
-        Solve::Unrolled => "written out, fixed pivots",
-        Solve::Routine => "by the routine below, with pivoting",
-    };
-    let mut lines = vec![
-        format!("{} of {}", options.model.title(), topology.name),
-        format!("generated by gough {}; do not edit", env!("CARGO_PKG_VERSION")),
-        format!(
-            "operations: {} additions, {} multiplications, {} square roots, {} trigonometric; {} variables",
-            count.add, count.mul, count.sqrt, count.trig, count.variables
-        ),
-        format!("working mode {}; parameters: {folded}", subject.mode.name(topology)),
-    ];
-    if matches!(options.model, ModelKind::Idm | ModelKind::Ddm | ModelKind::Inertia) && subject.columns.is_none() {
-        let friction = if options.friction { "included" } else { "left out" };
-        lines.push(format!("friction {friction}; systems {solve}"));
-    }
-    if let Some(set) = &subject.columns {
-        let friction = set.parameters.iter().any(|p| p.quantity.is_friction());
-        let what = if friction { "friction among them" } else { "friction left out" };
-        lines.push(format!("written on {} dynamic parameters, {what}; systems {solve}", set.parameters.len()));
-    }
-    if options.model == ModelKind::MassStiffness {
-        lines.push(models::coordinates(subject));
-    }
-    let drives = if drives.is_finite() { format!(", of the drives {drives:.2e}") } else { String::new() };
-    lines.push(format!("smallest pivot of the legs around home, without unit, {legs:.2e}{drives}"));
-    // A model that takes no square root, as that of a robot of slides at right angles, has nothing that could become NaN.
-    let reach = if count.sqrt > 0 {
-        "out of reach gives NaN where it matters; `--margins` tells it"
-    } else {
-        "out of reach is not noticed; `--margins` tells it"
-    };
-    lines.push(format!("SI units and radians; no limits are checked: {reach}"));
-    lines.push("This file belongs to whoever generated it, who may use it under any terms.".to_owned());
-    lines
 }

@@ -28,30 +28,49 @@ const HOPELESS: f64 = 1.15;
 /// Beyond this many operations factors are taken out after pairs are shared, and not before as well: that takes too long.
 const LONG: f64 = 5000.0;
 
+/// Beyond this many operations as traced only equal expressions are found: sharing their parts would take minutes.
+const VERY_LONG: usize = 60_000;
+
 /// A program in canonical forms, under every choice of rules, with equal expressions computed once.
-pub(super) struct Forms(Vec<Graph>);
+pub(super) enum Forms {
+    /// Those of a program of usual length.
+    All(Vec<Graph>),
+    /// The plain one of a very long program.
+    Plain(Graph),
+}
 
 impl Forms {
     /// Every form: nested sums and products opened or not. Which is best depends on the robot.
     pub fn new(program: &Program) -> Self {
+        if program.nodes.len() > VERY_LONG {
+            return Self::Plain(Graph::new(&Canon::new(program, Rules::default())));
+        }
         let rules: Vec<Rules> = Rules::all().collect();
         let both = |rules: Rules| {
             let canon = Canon::new(program, rules);
             [Graph::new(&canon.flattened().flattened()), Graph::new(&canon)]
         };
-        Self(rules.into_par_iter().flat_map_iter(both).collect())
+        Self::All(rules.into_par_iter().flat_map_iter(both).collect())
     }
 
     /// Operations of the shortest form.
     pub fn operations(&self) -> usize {
-        self.0.iter().map(|graph| graph.count().operations()).min().unwrap_or(0)
+        let graphs = match self {
+            Self::All(graphs) => graphs.as_slice(),
+            Self::Plain(graph) => std::slice::from_ref(graph),
+        };
+        graphs.iter().map(|graph| graph.count().operations()).min().unwrap_or(0)
     }
 
     /// The shortest graph after sharing, factors taken out before pairs are shared or after. Of equals, the first.
     pub fn shortest(self) -> Graph {
         let most = HOPELESS * self.operations() as f64;
+        let graphs = match self {
+            Self::All(graphs) => graphs,
+            Self::Plain(graph) => return graph,
+        };
         let mut forms: Vec<Graph> = Vec::new();
-        for graph in self.0.into_iter().filter(|graph| graph.count().operations() as f64 <= most) {
+        for graph in graphs.into_iter().filter(|graph| graph.count().operations() as f64 <= most) {
             if !forms.iter().any(|other| other.nodes == graph.nodes && other.outputs == graph.outputs) {
                 forms.push(graph);
             }

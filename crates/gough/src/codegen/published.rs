@@ -32,10 +32,19 @@ const NAVARO: Published = Published {
     source: "Germain, Briot, Caro & Wenger, J. Comput. Nonlinear Dyn. 10 (2015), doi 10.1115/1.4028573",
 };
 
+const DUAL_EMPS: Published = Published {
+    add: 1287,
+    mul: 1555,
+    variables: 1041,
+    coordinates: ElasticCoordinates::Relative,
+    source: "Briot & Khalil, Dynamics of Parallel Robots (2015), doi 10.1007/978-3-319-19788-3",
+};
+
 /// What is printed on a model of a robot of that name.
 pub fn published(robot: &str, model: ModelKind) -> Option<Published> {
     match (robot, model) {
         ("navaro" | "navaro-as-printed", ModelKind::MassStiffness) => Some(NAVARO),
+        ("dual-emps", ModelKind::FlexibleIdm | ModelKind::FlexibleDdm) => Some(DUAL_EMPS),
         _ => None,
     }
 }

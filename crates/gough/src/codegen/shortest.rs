@@ -3,7 +3,7 @@
 use super::graph::Graph;
 use super::models::{Group, Outputs, Subject};
 use super::{CodeOptions, ModelKind, Solve, optimise, split};
-use crate::scalar::{Program, trace};
+use crate::scalar::{Expr, Program, trace};
 
 /// A way to write a model that has more operations than this many times the shortest, nothing shared yet, is left.
 const LONGER: f64 = 1.03;
@@ -51,7 +51,7 @@ pub(super) struct Traced {
 impl ModelDraft {
     fn new(subject: &Subject<'_>, model: ModelKind) -> Self {
         let (inputs, outputs) = subject.signature(model);
-        let (program, system) = traced(subject, model, &inputs);
+        let (program, system) = traced(&inputs, |x| subject.evaluate(model, &split(&inputs, x)));
         let forms = optimise::Forms::new(&program);
         Self { inputs, outputs, program, system, forms }
     }
@@ -62,12 +62,23 @@ impl ModelDraft {
     }
 }
 
-/// The model as a program; the size of the system that is left to a routine.
-fn traced(subject: &Subject<'_>, model: ModelKind, inputs: &[Group]) -> (Program, Option<usize>) {
+/// A model that is written in one way.
+pub(super) fn only(
+    inputs: Vec<Group>,
+    outputs: Vec<Group>,
+    evaluate: impl Fn(&[Group], &[Expr]) -> Outputs<Expr>,
+) -> Traced {
+    let (program, system) = traced(&inputs, |x| evaluate(&inputs, x));
+    let forms = optimise::Forms::new(&program);
+    ModelDraft { inputs, outputs, program, system, forms }.made_short()
+}
+
+/// A model as a program; the size of the system that is left to a routine.
+fn traced(inputs: &[Group], evaluate: impl Fn(&[Expr]) -> Outputs<Expr>) -> (Program, Option<usize>) {
     let names: Vec<String> = inputs.iter().flat_map(|g| g.entries.clone()).collect();
     let mut size = None;
     let program = trace(&names, |x| {
-        let Outputs { mut values, system } = subject.evaluate(model, &split(inputs, x));
+        let Outputs { mut values, system } = evaluate(x);
         if let Some((A, b)) = system {
             size = Some(b.len());
             values.extend(A.data);

@@ -124,6 +124,9 @@ const WEIGHTLESS: f64 = 1e-11;
 /// Inertia that is so many times all that the robot has comes from joints that run away.
 const RUNS_AWAY: f64 = 1e4;
 
+/// Accelerations whose rounding may be a larger share of them are not given out.
+const DIGITS_LOST: f64 = 1e-3;
+
 impl Dynamics {
     /// Memory for a model, nothing acting from outside.
     pub fn new(model: &Model<f64>) -> Self {
@@ -426,8 +429,9 @@ impl Dynamics {
     /// The acceleration of the platform from its equations; a refusal where no inertia resists some motion of it.
     fn solve_equations(&mut self, model: &Model<f64>) -> Result<(), SolveError> {
         let n = self.accelerations.len();
-        let mut M = [0.0; 36];
+        let (mut M, mut b) = ([0.0; 36], [0.0; 6]);
         M[..n * n].copy_from_slice(&self.M);
+        b[..n].copy_from_slice(&self.accelerations);
         lu(&mut self.M, n);
         lu_solve(&self.M, n, &mut self.accelerations);
         if !M.iter().all(|x| x.is_finite()) {
@@ -437,16 +441,22 @@ impl Dynamics {
         let independent = &model.topology().platform.independent;
         let scale = |k: usize| if independent[k].is_angle() { model.length().powi(2).recip() } else { 1.0 };
         let largest = (0..n).map(|k| M[k * n + k] * scale(k)).fold(0.0, f64::max);
-        let resists = |k: usize| {
-            let pivot = self.M[k * n + k].recip() * scale(k);
-            pivot > WEIGHTLESS * largest
-        };
+        let least = (0..n).map(|k| self.M[k * n + k].recip() * scale(k)).fold(f64::INFINITY, f64::min);
+        let resists = |k: usize| self.M[k * n + k].recip() * scale(k) > WEIGHTLESS * largest;
         if !(0..n).all(resists) {
             return Err(if largest > RUNS_AWAY * all_inertia(model) {
                 SolveError::HardlyMoves { motion: self.extreme_motion(model, &M[..n * n], 0) }
             } else {
                 SolveError::NoInertia { motion: self.extreme_motion(model, &M[..n * n], n - 1) }
             });
+        }
+        // Joints that run away make forces that nearly cancel: what is left of them divides by the least inertia.
+        let length = |k: usize| if independent[k].is_angle() { model.length() } else { 1.0 };
+        let force = (0..n).map(|k| (b[k] / length(k)).abs()).fold(0.0, f64::max);
+        let answer = (0..n).map(|k| (self.accelerations[k] * length(k)).abs()).fold(0.0, f64::max);
+        let lost = |growth: f64| f64::EPSILON * growth * force > DIGITS_LOST * least * answer;
+        if lost(largest / least) && lost(largest / all_inertia(model)) {
+            return Err(SolveError::HardlyMoves { motion: self.extreme_motion(model, &M[..n * n], 0) });
         }
         if self.accelerations.iter().all(|x| x.is_finite()) { Ok(()) } else { Err(SolveError::not_finite()) }
     }

@@ -5,12 +5,14 @@
 use crate::common::{random, random_pose, regular_posture, robot, typical_margins};
 use gough::Robot;
 use gough::codegen::{
-    CodeOptions, CodegenError, ElasticCoordinates, Generated, Language, ModelKind, Solve, Symbolic, generate,
+    CodeOptions, CodegenError, ElasticCoordinates, Generated, Group, Language, ModelKind, Solve, Symbolic, generate,
+    published,
 };
 use gough::description::Coordinates;
 use gough::dynamics::regressor::{StandardSet, regressor};
 use gough::dynamics::{Conditions, Sign, direct_dynamics, inverse_dynamics, platform_model};
 use gough::elastodynamics::cartesian::{Cartesian, Choices};
+use gough::elastodynamics::motion::{FlexibleRobot, Given, Wanted};
 use gough::elastodynamics::relative::{RelativePlan, relative_matrices};
 use gough::elastodynamics::{Actuators, Vibration};
 use gough::identification::base_parameters;
@@ -37,6 +39,10 @@ impl Case {
         let columns = (model == ModelKind::Regressor).then(|| base_columns(robot));
         let options = CodeOptions { columns, ..CodeOptions::new(model, language) };
         let code = generate(robot, &options).unwrap_or_else(|e| panic!("{}: {e}", robot.name()));
+        if matches!(model, ModelKind::FlexibleIdm | ModelKind::FlexibleDdm) {
+            let states = flexible_states(robot, model, &code, 8);
+            return Self { code, states, scales: None };
+        }
         let states = states(robot, model, 8);
         if !matches!(model, ModelKind::MassStiffness | ModelKind::CartesianFrequencies) {
             return Self { code, states, scales: None };
@@ -115,6 +121,7 @@ fn table() -> Vec<(&'static str, ModelKind)> {
     list.extend(["five-bar", "dualv"].map(|name| (name, ModelKind::Regressor)));
     list.extend(["five-bar", "dualv", "gough-stewart", "3-rpr"].map(|name| (name, ModelKind::Fgm)));
     list.extend(["orthoglide", "gough-stewart"].map(|name| (name, ModelKind::Inertia)));
+    list.extend([ModelKind::FlexibleIdm, ModelKind::FlexibleDdm].map(|model| ("dual-emps", model)));
     // Legs written by their rods.
     for model in [ModelKind::Idm, ModelKind::Ddm] {
         list.extend(["orthoglide", "delta", "dualv"].map(|name| (name, model)));
@@ -205,7 +212,52 @@ fn states(robot: &Robot, model: ModelKind, count: usize) -> Vec<(Vec<f64>, Vec<f
                 c.take_posture(&posture).unwrap();
                 [c.data().M, c.data().K_R, c.data().K_F].concat().concat()
             }
+            ModelKind::FlexibleIdm | ModelKind::FlexibleDdm => unreachable!("they have states of their own"),
         };
+        list.push((x, y));
+        if list.len() == count {
+            return list;
+        }
+    }
+    panic!("{}: only {} states", robot.name(), list.len());
+}
+
+/// Inputs and results of the library at random states of a flexible robot in motion, its loops closed on deformed bodies.
+fn flexible_states(robot: &Robot, model: ModelKind, code: &Generated, count: usize) -> Vec<(Vec<f64>, Vec<f64>)> {
+    let mut random = random(67);
+    let typical = typical_margins(robot);
+    let (m, t) = (robot.model(), robot.model().topology());
+    let mut flexible = FlexibleRobot::new(m, robot.home()).unwrap();
+    let platform = flexible.flexible().platform();
+    let group = |list: &[Group], name: &str| list.iter().find(|g| g.name == name).unwrap().entries.clone();
+    let rates = group(&code.inputs, "qd");
+    let slots: Vec<usize> = group(&code.outputs, "qdd")
+        .iter()
+        .map(|e| rates.iter().position(|r| r[2..] == e[3..]).expect("a coordinate of the robot"))
+        .collect();
+    let mut list = Vec::new();
+    for _ in 0..4000 {
+        let pose = random_pose(robot, &mut random, 0.1, 0.2);
+        let Some(posture) = regular_posture(robot, &pose, robot.mode(), &typical) else { continue };
+        let mut some = |n: usize, size: f64| (0..n).map(|_| random.random_range(-size..size)).collect::<Vec<f64>>();
+        let n = flexible.flexible().elastic().len();
+        let given = Given::Active { q: posture.joints(m, &t.active), qd: some(t.active.len(), 1.0) };
+        let Ok(state) = flexible.state(&posture, &given, &some(n, 1e-4), &some(n, 1e-2)) else { continue };
+        let driven = some(t.active.len(), 5.0);
+        let answer = if model == ModelKind::FlexibleIdm {
+            flexible.inverse(&state, &Wanted::Active(driven.clone()), None).unwrap()
+        } else {
+            flexible.direct(&state, &driven, None).unwrap()
+        };
+        let all = flexible.all_accelerations(&state, &answer.efforts).unwrap();
+        let mut x: Vec<f64> = (0..all.len()).filter(|k| !platform.contains(k)).map(|k| state.at.q[k]).collect();
+        if !platform.is_empty() {
+            let X = &state.at.X_WE;
+            x.extend(X.p.iter().copied().chain((0..9).map(|k| X.R.0[(k / 3, k % 3)])));
+        }
+        x.extend(state.rates.iter().chain(&driven));
+        let mut y = if model == ModelKind::FlexibleIdm { answer.efforts } else { Vec::new() };
+        y.extend(slots.iter().map(|k| all[*k]));
         list.push((x, y));
         if list.len() == count {
             return list;
@@ -723,6 +775,46 @@ fn operations_are_those_of_the_book() {
             }
         }
     }
+}
+
+/// Flexible robots in motion: fewer operations than are printed, and not more than there were.
+#[test]
+fn flexible_motion_takes_few_operations() {
+    let robot = robot("dual-emps");
+    for (model, most) in [(ModelKind::FlexibleIdm, 1717), (ModelKind::FlexibleDdm, 1938)] {
+        let c = generate(&robot, &CodeOptions::new(model, Language::C)).unwrap().count;
+        let printed = published("dual-emps", model).unwrap();
+        assert!(c.operations() <= most, "{model:?}: {}", c.operations());
+        assert!(c.add < printed.add && c.mul < printed.mul && c.variables < printed.variables);
+    }
+}
+
+/// Parameters that stay inputs, friction and the routine change no answer; what cannot be written is told.
+#[test]
+fn flexible_motion_is_written_with_every_choice() {
+    let bare = robot("dual-emps");
+    let of = |robot: &Robot, options: CodeOptions| generate(robot, &options);
+    let plain = CodeOptions::new(ModelKind::FlexibleDdm, Language::C);
+    // Code is held against the library before it is given out.
+    let symbolic = of(&bare, CodeOptions { symbolic: Symbolic::All, ..plain.clone() }).unwrap();
+    assert!(symbolic.inputs.iter().any(|g| g.name == "parameters") && symbolic.vectors.len() >= 3);
+    let routine = of(&bare, CodeOptions { solve: Solve::Routine, ..plain.clone() }).unwrap();
+    assert!(routine.vectors.len() >= 3);
+    let rubbed = of(&bare, CodeOptions { friction: true, ..plain.clone() }).unwrap();
+    let free = of(&bare, plain.clone()).unwrap();
+    assert_ne!(rubbed.vectors[0].1, free.vectors[0].1);
+    let margins = of(&bare, CodeOptions { margins: true, ..plain.clone() }).unwrap();
+    assert_eq!((margins.count, margins.outputs.last().unwrap().name.as_str()), (free.count, "closing"));
+    let by = CodeOptions { derivatives: vec!["efforts".to_owned()], ..plain.clone() };
+    assert_eq!(of(&bare, by).unwrap().outputs[1].entries.len(), 2 * free.outputs[0].entries.len());
+    let kind = |robot: &Robot, options: CodeOptions| of(robot, options).unwrap_err().kind();
+    let inverse = CodeOptions::new(ModelKind::FlexibleIdm, Language::C);
+    assert_eq!(kind(&bare, CodeOptions { solve: Solve::Routine, ..inverse.clone() }), "usage");
+    assert_eq!(kind(&robot("five-bar"), inverse.clone()), "nothing-flexible");
+    assert_eq!(kind(&robot("navaro"), inverse.clone()), "too-large");
+    // A platform of its own is given by position and rotation matrix.
+    let plate = of(&robot("gough-stewart-flexible"), inverse).unwrap();
+    assert_eq!((plate.inputs[1].name.as_str(), plate.inputs[1].entries.len()), ("pose", 12));
 }
 
 /// Mass and stiffness in the coordinates of the literature.

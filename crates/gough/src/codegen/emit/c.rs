@@ -313,7 +313,8 @@ fn test(unit: &CodeFunction<'_>, width: Width, name: &str) -> String {
         "/* Test of {name}: states around home and what comes out of them. */\n#include \"{name}.h\"\n\n#include <math.h>\n\
          #include <stdio.h>\n\n{tables}\nint main(void) {{\n    double worst = 0.0;\n    for (int s = 0; s < {count}; s++) {{\n\
          {declared}{load}        {name}({});\n{check}    }}\n    printf(\"{name}: %d states, largest relative difference %.1e\\n\", \
-         {count}, worst);\n    return worst <= 1e-9 ? 0 : 1;\n}}\n",
+         {count}, worst);\n    return worst <= {:e} ? 0 : 1;\n}}\n",
         call.join(", "),
+        unit.tolerance
     )
 }

@@ -118,8 +118,9 @@ fn test(unit: &CodeFunction<'_>) -> String {
          CHECK(cudaEventRecord(stop));\n    CHECK(cudaEventSynchronize(stop));\n    float ms = 0.0f;\n    \
          CHECK(cudaEventElapsedTime(&ms, start, stop));\n    \
          printf(\"{name}: %lld states, largest relative difference %.1e, %.3e states per second\\n\", count, worst, \
-         count * (double)repeats / (ms * 1e-3));\n    return worst <= 1e-9 ? 0 : 1;\n}}",
-        names.join(", ")
+         count * (double)repeats / (ms * 1e-3));\n    return worst <= {:e} ? 0 : 1;\n}}",
+        names.join(", "),
+        unit.tolerance
     );
     out
 }

@@ -100,8 +100,9 @@ fn test(unit: &CodeFunction<'_>) -> String {
     }
     let _ = write!(
         out,
-        "  fprintf('{name}: {} states, largest relative difference %.1e\\n', worst);\n  assert(worst <= 1e-9);\nend\n",
-        unit.vectors.len()
+        "  fprintf('{name}: {} states, largest relative difference %.1e\\n', worst);\n  assert(worst <= {:e});\nend\n",
+        unit.vectors.len(),
+        unit.tolerance
     );
     out
 }

@@ -23,6 +23,8 @@ pub(super) struct CodeFunction<'a> {
     pub about: Vec<String>,
     /// Inputs and outputs at some states.
     pub vectors: Vec<(Vec<f64>, Vec<f64>)>,
+    /// Largest difference of a test, relative to a number or to one.
+    pub tolerance: f64,
 }
 
 /// The files of a unit.

@@ -134,9 +134,10 @@ fn test(unit: &CodeFunction<'_>) -> String {
     for (g, group) in unit.outputs.iter().enumerate() {
         let _ = write!(
             out,
-            "    wanted_{0} = np.array(\n        [\n{1}        ]\n    )\n    np.testing.assert_allclose(found_{0}, wanted_{0}, rtol=1e-9, atol=1e-9)\n",
+            "    wanted_{0} = np.array(\n        [\n{1}        ]\n    )\n    np.testing.assert_allclose(found_{0}, wanted_{0}, rtol={2:e}, atol={2:e})\n",
             group.name,
-            rows(&unit.outputs, g, 1)
+            rows(&unit.outputs, g, 1),
+            unit.tolerance
         );
     }
     let one: Vec<String> = unit.inputs.iter().map(|g| format!("{}[0]", g.name)).collect();

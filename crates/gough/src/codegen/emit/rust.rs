@@ -164,8 +164,12 @@ fn library(unit: &CodeFunction<'_>) -> String {
 fn test(unit: &CodeFunction<'_>) -> String {
     let name = &unit.name;
     let mut out = format!("//! States around home and what comes out of them.\n\nuse {name}::{name};\n\n");
-    out += "fn close(found: &[f64], wanted: &[f64]) {\n    for (a, b) in found.iter().zip(wanted) {\n        \
-            assert!((a - b).abs() <= 1e-9 * (1.0 + b.abs()), \"{a} {b}\");\n    }\n}\n\n#[test]\nfn states_around_home() {\n";
+    let _ = write!(
+        out,
+        "fn close(found: &[f64], wanted: &[f64]) {{\n    for (a, b) in found.iter().zip(wanted) {{\n        assert!((a - b).abs() <= \
+         {:e} * (1.0 + b.abs()), \"{{a}} {{b}}\");\n    }}\n}}\n\n#[test]\nfn states_around_home() {{\n",
+        unit.tolerance
+    );
     for (x, y) in &unit.vectors {
         let arguments: Vec<String> =
             CodeFunction::by_group(&unit.inputs, x).iter().map(|(_, v)| format!("&[{}]", numbers(v))).collect();

@@ -48,7 +48,7 @@ pub struct Group {
 }
 
 impl Group {
-    fn new(name: &str, about: impl Into<String>, entries: Vec<String>) -> Self {
+    pub(super) fn new(name: &str, about: impl Into<String>, entries: Vec<String>) -> Self {
         Self { name: name.to_owned(), about: about.into(), entries }
     }
 }
@@ -340,19 +340,12 @@ impl<'a> Subject<'a> {
 
     /// Parameters that stay inputs.
     pub fn parameter_group(&self) -> Group {
-        let all = self.robot.model().parameters();
-        let names = self.symbolic.iter().map(|k| all[*k].name.clone()).collect();
-        Group::new("parameters", "named parameters of the robot file, SI", names)
+        parameter_group(self.robot, &self.symbolic)
     }
 
     /// The model in the scalar of its inputs.
     pub fn model<S: Real>(&self, parameters: &[S]) -> Model<S> {
-        let model = self.robot.model();
-        let mut values: Vec<S> = model.numbers().parameters.iter().map(|x| S::lit(*x)).collect();
-        for (k, value) in self.symbolic.iter().zip(parameters) {
-            values[*k] = *value;
-        }
-        model.with_parameters(&values)
+        model_with(self.robot, &self.symbolic, parameters)
     }
 
     /// The inertias of a model, regrouped; on numbers alone when no parameter is symbolic.
@@ -472,6 +465,7 @@ impl<'a> Subject<'a> {
             ModelKind::MassStiffness => mass_stiffness::signature(self),
             ModelKind::CartesianFrequencies => cartesian::signature(self),
             ModelKind::Regressor => regressor::signature(self),
+            ModelKind::FlexibleIdm | ModelKind::FlexibleDdm => unreachable!("written by a subject of its own"),
         };
         if !self.symbolic.is_empty() {
             inputs.push(self.parameter_group());
@@ -492,8 +486,26 @@ impl<'a> Subject<'a> {
             ModelKind::MassStiffness => mass_stiffness::evaluate(self, inputs),
             ModelKind::CartesianFrequencies => cartesian::evaluate(self, inputs),
             ModelKind::Regressor => regressor::evaluate(self, inputs),
+            ModelKind::FlexibleIdm | ModelKind::FlexibleDdm => unreachable!("written by a subject of its own"),
         }
     }
+}
+
+/// Named parameters that stay inputs.
+pub(super) fn parameter_group(robot: &Robot, symbolic: &[usize]) -> Group {
+    let all = robot.model().parameters();
+    let names = symbolic.iter().map(|k| all[*k].name.clone()).collect();
+    Group::new("parameters", "named parameters of the robot file, SI", names)
+}
+
+/// The model of a robot with these of its named parameters in another scalar.
+pub(super) fn model_with<S: Real>(robot: &Robot, symbolic: &[usize], parameters: &[S]) -> Model<S> {
+    let model = robot.model();
+    let mut values: Vec<S> = model.numbers().parameters.iter().map(|x| S::lit(*x)).collect();
+    for (k, value) in symbolic.iter().zip(parameters) {
+        values[*k] = *value;
+    }
+    model.with_parameters(&values)
 }
 
 /// The pose in twelve numbers: position, then rotation matrix row by row.
@@ -593,7 +605,7 @@ fn unit_columns(C: &mut Dense<f64>) {
 }
 
 /// Postures of a mode around home that the plans are made for.
-fn postures(robot: &Robot, mode: &WorkingMode) -> Result<Vec<Positions<f64>>, CodegenError> {
+pub(super) fn postures(robot: &Robot, mode: &WorkingMode) -> Result<Vec<Positions<f64>>, CodegenError> {
     let model = robot.model();
     let home = crate::kinematics::inverse(model, robot.home().pose(), mode).map_err(CodegenError::Home)?;
     let near = newton::postures_near(model, home.positions());

@@ -42,8 +42,17 @@ pub(super) enum ReachedBy<S: Real> {
     Free,
     /// Over a joint: the fixed side seen from the frame before, the frame seen from the moving side, slots and coefficients.
     Joint { X0: Pose<S>, X1: Pose<S>, kind: JointKind, parts: Vec<(usize, S)> },
-    /// To an elastic tip: the undeformed tip seen from the frame before, and what each slot does to it in the axes of the tip.
-    Tip { X0: Pose<S>, shapes: Vec<(usize, Twist<S>)> },
+    /// To an elastic tip: the undeformed tip seen from the frame before, what each slot does to it in the axes of the tip, and the
+    /// axis that it turns about where there is only one.
+    Tip { X0: Pose<S>, shapes: Vec<(usize, Twist<S>)>, axis: Option<usize> },
+}
+
+impl<S: Real> ReachedBy<S> {
+    fn tip(X0: Pose<S>, shapes: Vec<(usize, Twist<S>)>) -> Self {
+        let still = |k: usize| shapes.iter().all(|(_, t)| t.w[k].is_zero());
+        let axis = (0..3).find(|k| (0..3).all(|j| j == *k || still(j)));
+        Self::Tip { X0, shapes, axis }
+    }
 }
 
 /// A frame that moves.
@@ -262,18 +271,18 @@ impl<S: Real> FlexibleModel<S> {
             let (Variable::Mode(h, k), Screw::Mode(host, point, _)) = (v, screw) else { return None };
             Some((self.slot(MotionCoordinate::Mode(*h, *k))?, mode_twist(model, *host, *point, *k)))
         };
-        ReachedBy::Tip { X0: from.inverse() * to, shapes: link.columns.iter().filter_map(shape).collect() }
+        ReachedBy::tip(from.inverse() * to, link.columns.iter().filter_map(shape).collect())
     }
 
     fn piece_step(&self, plan: &ElasticPlan, numbers: &ElasticNumbers<S>, [from, to]: [usize; 2]) -> ReachedBy<S> {
         let l = numbers.X_HF[from].apply_inv(numbers.X_HF[to].p).x;
         let unit = |k: usize| crate::elastodynamics::numbers::unit(k);
         let Place::Node(body, piece) = plan.frames[from].place else {
-            return ReachedBy::Tip { X0: Pose::identity(), shapes: Vec::new() };
+            return ReachedBy::tip(Pose::identity(), Vec::new());
         };
         let shapes =
             (0..6).filter_map(|k| Some((self.slot(MotionCoordinate::Beam(body, piece, k))?, unit(k)))).collect();
-        ReachedBy::Tip { X0: Pose::translation(vec3(l, S::zero(), S::zero())), shapes }
+        ReachedBy::tip(Pose::translation(vec3(l, S::zero(), S::zero())), shapes)
     }
 
     fn add_masses(

@@ -79,9 +79,9 @@ impl<S: Real> FlexibleModel<S> {
                         }
                     }
                 }
-                ReachedBy::Tip { X0, shapes } => {
+                ReachedBy::Tip { X0, shapes, axis } => {
                     let u = tip_moved(shapes, &at.q);
-                    let turn = ElasticTurn::new(u.w, Vec3::zeros());
+                    let turn = ElasticTurn::about(*axis, u.w, Vec3::zeros());
                     carry(from, &(*X0 * Pose { R: turn.R, p: u.v }), out);
                     for ((_, t), column) in shapes.iter().zip(&mut out.columns[carried..]) {
                         *column = Twist { v: turn.R.apply_inv(t.v), w: turn.R.apply_inv(turn.T * t.w) };
@@ -108,9 +108,9 @@ impl<S: Real> FlexibleModel<S> {
                     let joint = MovingJoint::new(*kind, sum(parts, &at.q), sum(parts, rates));
                     joint.over(&start(from, X0), X1, out);
                 }
-                ReachedBy::Tip { X0, shapes } => {
+                ReachedBy::Tip { X0, shapes, axis } => {
                     let (u, ud) = (tip_moved(shapes, &at.q), tip_moved(shapes, rates));
-                    tip_over(&start(from, X0), &ElasticTurn::new(u.w, ud.w), u.v, ud.v, out);
+                    tip_over(&start(from, X0), &ElasticTurn::about(*axis, u.w, ud.w), u.v, ud.v, out);
                 }
             }
         }

@@ -51,6 +51,17 @@ pub struct ElasticTurn<S: Real> {
 }
 
 impl<S: Real> ElasticTurn<S> {
+    /// The rotation of a tip that turns about this axis alone, or about any where there is none.
+    pub(super) fn about(axis: Option<usize>, phi: Vec3<S>, rate: Vec3<S>) -> Self {
+        let Some(k) = axis else { return Self::new(phi, rate) };
+        let (sin, cos) = phi[k].sin_cos();
+        let [i, j] = [(k + 1) % 3, (k + 2) % 3];
+        let mut R = Mat3::identity();
+        (R[(i, i)], R[(j, j)], R[(j, i)], R[(i, j)]) = (cos, cos, sin, -sin);
+        // What turns about the axis does not feel where it stands.
+        Self { R: Rotation(R), T: Mat3::identity(), rate, bias: Vec3::zeros() }
+    }
+
     /// `R = 1 + c φ̂ + a φ̂²`, `T = 1 + a φ̂ + b φ̂²` with `c = sin θ/θ`, `a = (1 - cos θ)/θ²`, `b = (θ - sin θ)/θ³`.
     pub fn new(phi: Vec3<S>, rate: Vec3<S>) -> Self {
         let s = phi.dot(&phi);
@@ -71,6 +82,18 @@ mod tests {
     use super::*;
     use crate::scalar::Dual;
     use crate::spatial::vec3;
+
+    #[test]
+    fn about_one_axis_it_is_a_plain_turn() {
+        for k in 0..3 {
+            let (mut phi, mut rate) = (Vec3::zeros(), Vec3::zeros());
+            (phi[k], rate[k]) = (0.4, -1.3);
+            let (any, one) = (ElasticTurn::new(phi, rate), ElasticTurn::about(Some(k), phi, rate));
+            assert!((any.R.0 - one.R.0).norm() < 1e-15 && (any.R.0 - Mat3::identity()).norm() > 0.1);
+            assert!((any.rate - one.rate).norm() + (any.bias - one.bias).norm() < 1e-15);
+            assert!((any.T.column(k) - one.T.column(k)).norm() < 1e-15);
+        }
+    }
 
     #[test]
     fn rate_and_bias_are_the_derivatives_of_the_rotation() {

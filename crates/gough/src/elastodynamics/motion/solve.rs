@@ -449,7 +449,8 @@ impl<'m> FlexibleRobot<'m> {
         self.flexible.joints(&self.model.topology().passive)
     }
 
-    pub(super) fn active(&self) -> Vec<usize> {
+    /// Places of the active joints.
+    pub(crate) fn active(&self) -> Vec<usize> {
         let list: &[CoordId] = &self.model.topology().active;
         self.flexible.joints(list)
     }
@@ -492,6 +493,12 @@ impl ScaledCholesky {
             }
         }
         Some(Self { n, L, scale })
+    }
+
+    /// An estimate of the condition of the scaled matrix, by its smallest pivot.
+    pub(crate) fn condition(&self) -> f64 {
+        let least = (0..self.n).map(|i| self.L[i * self.n + i]).fold(1.0, f64::min);
+        least.powi(2).recip()
     }
 
     /// `A⁻¹ x` in place.
