@@ -168,7 +168,7 @@ pub fn facts(e: &SolveError) -> Vec<(&'static str, Value)> {
         }
         SolveError::NoAssembly { by } => vec![("by", json!(by))],
         SolveError::Singular { leg, .. } => vec![("leg", json!(leg))],
-        SolveError::Uncontrolled { motion } => vec![("twist", json!(motion))],
+        SolveError::Uncontrolled { motion, .. } => vec![("twist", json!(motion))],
         SolveError::NoInertia { motion } | SolveError::HardlyMoves { motion } => vec![("twist", json!(motion))],
         SolveError::BeyondEffort { drives } => vec![("drives", json!(drives))],
         SolveError::CutOff { leg, along, .. } => vec![("leg", json!(leg)), ("along", json!(along))],

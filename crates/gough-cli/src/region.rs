@@ -11,11 +11,11 @@ use gough::kinematics::platform::pose_with;
 /// Values per coordinate when `--region` does not say.
 const VALUES: [usize; 3] = [1001, 201, 41];
 
-/// `x=-0.2:0.2:101,y=..` over the home pose, changed by `--pose`.
-pub fn region(robot: &Robot, text: &str, pose: Option<&str>) -> Result<Region, Failure> {
+/// `x=-0.2:0.2:101,y=..` of an option over the home pose, changed by `--pose`.
+pub fn region(robot: &Robot, option: &str, text: &str, pose: Option<&str>) -> Result<Region, Failure> {
     let parts: Vec<&str> = text.split(',').filter(|p| !p.trim().is_empty()).collect();
     let count = VALUES[parts.len().clamp(1, 3) - 1];
-    let spans = parts.iter().map(|p| span(p, count)).collect::<Result<Vec<CoordinateSpan>, Failure>>()?;
+    let spans = parts.iter().map(|p| span(option, p, count)).collect::<Result<Vec<CoordinateSpan>, Failure>>()?;
     let mut fixed = Vec::new();
     for assigned in pose.map_or_else(|| Ok(Vec::new()), |p| assignments(p, "--pose"))? {
         let name = &assigned.name;
@@ -25,7 +25,7 @@ pub fn region(robot: &Robot, text: &str, pose: Option<&str>) -> Result<Region, F
             return Err(Failure::Usage(format!("--pose: {name} is given twice")));
         }
         if spans.iter().any(|s| s.coordinate == c) {
-            return Err(Failure::Usage(format!("{name} is in --region and in --pose")));
+            return Err(Failure::Usage(format!("{name} is in {option} and in --pose")));
         }
         if !robot.model().topology().platform.independent.contains(&c) {
             return Err(Failure::Usage(format!("--pose: the platform does not move in {name} by itself")));
@@ -33,7 +33,7 @@ pub fn region(robot: &Robot, text: &str, pose: Option<&str>) -> Result<Region, F
         fixed.push((c, assigned.value));
     }
     let base = pose_with(robot.model(), robot.home().pose(), &fixed);
-    Region::new(robot.model(), spans, &base).map_err(|e| Failure::Usage(format!("--region: {e}")))
+    Region::new(robot.model(), spans, &base).map_err(|e| Failure::Usage(format!("{option}: {e}")))
 }
 
 fn coordinate(name: &str, option: &str) -> Result<Coordinate, Failure> {
@@ -43,11 +43,11 @@ fn coordinate(name: &str, option: &str) -> Result<Coordinate, Failure> {
     })
 }
 
-fn span(text: &str, count: usize) -> Result<CoordinateSpan, Failure> {
-    let bad = || Failure::Usage(format!("--region takes NAME=LOW:HIGH or NAME=LOW:HIGH:COUNT, found `{text}`"));
+fn span(option: &str, text: &str, count: usize) -> Result<CoordinateSpan, Failure> {
+    let bad = || Failure::Usage(format!("{option} takes NAME=LOW:HIGH or NAME=LOW:HIGH:COUNT, found `{text}`"));
     let (name, range) = text.split_once('=').ok_or_else(bad)?;
     let name = name.trim();
-    let c = coordinate(name, "--region")?;
+    let c = coordinate(name, option)?;
     let ends: Vec<&str> = range.split(':').collect();
     let (low, high, count) = match ends[..] {
         [low, high] => (low, high, count),
@@ -55,7 +55,7 @@ fn span(text: &str, count: usize) -> Result<CoordinateSpan, Failure> {
         _ => return Err(bad()),
     };
     let end = |text: &str| {
-        let usage = |m: String| Failure::Usage(format!("--region: {m}"));
+        let usage = |m: String| Failure::Usage(format!("{option}: {m}"));
         let assigned = Assigned::read(name, text.trim()).map_err(usage)?;
         assigned.must_be(!c.is_angle()).map_err(usage)?;
         Ok::<f64, Failure>(assigned.value)

@@ -105,7 +105,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
 }
 
 fn answer_for(robot: &Robot, arguments: &Arguments) -> Result<(), Failure> {
-    let region = region::region(robot, &arguments.region, arguments.pose.as_deref())?;
+    let region = region::region(robot, "--region", &arguments.region, arguments.pose.as_deref())?;
     let asked = asked(robot, &region, arguments)?;
     if arguments.plot.is_some() && region.spans().len() > 2 {
         return Err(Failure::Usage("--plot shows one or two coordinates; take --csv or --json for three".to_owned()));

@@ -184,7 +184,7 @@ pub struct Arguments {
     /// Flexible robots: let motions that steps do not resolve die out (Radau in place of Gauss)
     #[arg(long, conflicts_with = "rigid")]
     numerical_damping: bool,
-    /// Steps of this length by Runge-Kutta of fourth order, in place of adaptive ones
+    /// Steps of this length in place of adaptive ones: Runge-Kutta of fourth order; of flexible robots Gauss or Radau
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     step: Option<String>,
     /// Record an instant every so many seconds; a five-hundredth of the time unless given

@@ -64,7 +64,7 @@ fn answer(robot: &Robot, arguments: &Arguments) -> Result<(), Failure> {
     let mode = one_mode(robot, arguments.mode.as_deref())?;
     match (&arguments.region, &arguments.pose) {
         (Some(text), pose) => {
-            let region = region::region(robot, text, pose.as_deref())?;
+            let region = region::region(robot, "--region", text, pose.as_deref())?;
             loci(robot, &mode, &region, arguments)
         }
         (None, Some(text)) => at_posture(robot, &mode, text, arguments),
@@ -223,6 +223,13 @@ fn loci_text(robot: &Robot, region: &Region, found: &LociAnswer, arguments: &Arg
             c.points.len(),
             length(&c.points),
             if closed { "yes" } else { "no" }
+        );
+    }
+    for kind in &found.everywhere {
+        let _ = writeln!(
+            out,
+            "\nSINGULAR everywhere: {} at every posture looked at, so that no curve tells it",
+            kind.title()
         );
     }
     let (n, total) = (found.aspects.len(), found.reachable_area);

@@ -146,7 +146,7 @@ fn map(robot: &Robot, mode: &WorkingMode, words: &str, pose: Option<&str>) -> Re
     let spanned = |word: &str| spans.iter().any(|s| s.split('=').next() == word.split('=').next());
     let rest: Option<String> =
         pose.map(|p| p.split(',').map(str::trim).filter(|word| !spanned(word)).collect::<Vec<_>>().join(","));
-    let region = region::region(robot, &spans.join(","), rest.as_deref().filter(|p| !p.is_empty()))?;
+    let region = region::region(robot, "--map", &spans.join(","), rest.as_deref().filter(|p| !p.is_empty()))?;
     let asked = robot.map(quantity.trim()).in_region(&region).mode(mode);
     let found = with_progress(&asked, region.len())?;
     if !found.complete {

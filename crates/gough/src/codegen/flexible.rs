@@ -461,7 +461,7 @@ impl<'a> FlexibleSubject<'a> {
         let equations = flexible.equations(state, self.friction.then(Sign::default));
         let own = flexible.accelerations(&equations, efforts).ok()?;
         let all = equations.J.apply(&own).iter().zip(&equations.b).map(|(x, b)| x + b).collect();
-        Some((all, ScaledCholesky::new(&equations.M)?.condition()))
+        Some((all, ScaledCholesky::new(&equations.M).ok()?.condition()))
     }
 
     /// The inputs of a state.

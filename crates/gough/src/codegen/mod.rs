@@ -312,6 +312,13 @@ pub enum CodegenError {
     },
     /// The drives do not hold the platform around home.
     Singular,
+    /// Fewer drives than freedoms hold the platform nowhere.
+    TooFewDrives {
+        /// Drives.
+        drives: usize,
+        /// Freedoms of the platform.
+        freedoms: usize,
+    },
     /// The home pose has no posture in the working mode.
     Home(SolveError),
     /// There is no elastic model.
@@ -370,7 +377,7 @@ impl CodegenError {
             Self::NoClosedForm => "no-closed-form",
             Self::OpenJoints { .. } => "open-joints",
             Self::SlidingClosure { .. } => "sliding-closure",
-            Self::Singular => "type2",
+            Self::Singular | Self::TooFewDrives { .. } => "type2",
             Self::Home(e) => e.kind(),
             Self::Elastic(e) => e.kind(),
             Self::NothingFlexible => "nothing-flexible",
@@ -418,6 +425,11 @@ impl fmt::Display for CodegenError {
             Self::Singular => f.write_str(
                 "around the home pose the drives do not hold the platform (Type 2 singularity): give the robot file \
                  another home, or another working mode",
+            ),
+            Self::TooFewDrives { drives, freedoms } => write!(
+                f,
+                "{drives} drives for {freedoms} freedoms of the platform hold it nowhere (Type 2 singularity): drive another joint, or \
+                 name other drives with --actuation; models igm, kinematics, jacobian and ddm are written all the same"
             ),
             Self::Home(e) => write!(f, "the home pose, around which code is planned, has no posture in this mode: {e}"),
             Self::Elastic(e) => e.fmt(f),

@@ -48,12 +48,21 @@ pub(super) fn assembled(model: &Model<f64>) -> Option<(Positions<f64>, usize, Ve
 pub(super) fn determined(model: &Model<f64>, pos: &Positions<f64>, idle: usize) -> Vec<CoordId> {
     let unknowns = Unknowns { platform: Vec::new(), ..Unknowns::all(model) };
     let n = unknowns.coords.len();
-    let open_at = |pos: &Positions<f64>| svd(&closure_columns(model, &unknowns, pos)).null_space();
-    let spaces = newton::postures_near(model, pos).into_iter().map(|pos| open_at(&pos));
-    let Some(open) = spaces.min_by_key(Matrix::ncols) else { return Vec::new() };
+    let Some(open) = least_freedom(model, &unknowns, pos) else { return Vec::new() };
     let moves = |j: usize| open.ncols() > idle && (0..open.ncols()).any(|k| open[(j, k)].abs() > 1e-6);
     let is_active = |c: &CoordId| model.topology().active.contains(c);
     (0..n).filter(|j| !moves(*j)).map(|j| unknowns.coords[j]).filter(is_active).collect()
+}
+
+/// Motions of some unknowns that the closures leave, at the posture around a closed one that leaves fewest.
+fn least_freedom(model: &Model<f64>, unknowns: &Unknowns, pos: &Positions<f64>) -> Option<Matrix> {
+    let free_at = |pos: &Positions<f64>| svd(&closure_columns(model, unknowns, pos)).null_space();
+    // Where the closed posture itself leaves nothing there is no need to look around it.
+    let here = free_at(pos);
+    if here.ncols() == 0 {
+        return Some(here);
+    }
+    newton::postures_near(model, pos).iter().map(free_at).min_by_key(Matrix::ncols)
 }
 
 /// One coordinate for every freedom that moves neither platform nor motors at any posture around a closed one, such as the
@@ -63,9 +72,7 @@ fn idle_coords(model: &Model<f64>, pos: &Positions<f64>) -> Vec<CoordId> {
     let passive: Vec<CoordId> = topology.passive.clone();
     let unknowns =
         Unknowns { coords: passive.clone(), closures: topology.closures.ids().collect(), ..Unknowns::default() };
-    let idle_at = |pos: &Positions<f64>| svd(&closure_columns(model, &unknowns, pos)).null_space();
-    let spaces = newton::postures_near(model, pos).into_iter().map(|pos| idle_at(&pos));
-    let Some(idle) = spaces.min_by_key(Matrix::ncols) else { return Vec::new() };
+    let Some(idle) = least_freedom(model, &unknowns, pos) else { return Vec::new() };
     let mut rows = Dense::zeros(idle.ncols(), passive.len());
     (0..idle.ncols()).for_each(|i| (0..passive.len()).for_each(|j| *rows.at_mut(i, j) = idle[(j, i)]));
     let order = crate::linalg::small::PivotOrder::of(&rows, passive.len(), crate::linalg::RANK_TOLERANCE);

@@ -47,11 +47,17 @@ pub(super) fn mobility(model: &Model<f64>, postures: &[Positions<f64>]) -> (Mobi
     for pos in postures {
         let found = mobility_at(model, pos);
         not_actuated = not_actuated.min(found.not_actuated);
+        // Nothing can be left to find.
+        let is_whole = found.rank == found.rows.min(found.rank + found.degrees);
+        let is_last = is_whole && found.idle.is_empty() && not_actuated == 0;
         if best
             .as_ref()
             .is_none_or(|(b, _)| found.rank > b.rank || (found.rank == b.rank && found.idle.len() < b.idle.len()))
         {
             best = Some((found, pos.clone()));
+        }
+        if is_last {
+            break;
         }
     }
     let (mut mobility, pos) = best.expect("there is a home posture");
@@ -171,7 +177,13 @@ pub(super) fn check_claim(
         });
         svd(&rates).s.iter().filter(|s| **s > 1e-6).count()
     };
-    let rank = postures.iter().map(rank_at).max().unwrap_or(0);
+    let mut rank = 0;
+    for pos in postures {
+        rank = rank.max(rank_at(pos));
+        if rank == wanted {
+            break;
+        }
+    }
     if rank < wanted {
         return fail(format!(
             "only {rank} of these {wanted} coordinates can change independently (it moves in: {})",

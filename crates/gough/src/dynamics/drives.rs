@@ -237,7 +237,7 @@ impl Drives<f64> {
                 if let Some(w) = turning_of_tool(model, &t_r, pos) {
                     lost[3..].copy_from_slice(&w);
                 }
-                SolveError::Uncontrolled { motion: lost }
+                SolveError::Uncontrolled { motion: lost, count: [self.felt.len(), self.scales.len()] }
             }
             None => SolveError::Singular { leg: None, kind: Kind::Type2 },
         })

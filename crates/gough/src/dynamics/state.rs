@@ -450,6 +450,9 @@ impl Dynamics {
                 SolveError::NoInertia { motion: self.extreme_motion(model, &M[..n * n], n - 1) }
             });
         }
+        if !self.accelerations.iter().all(|x| x.is_finite()) {
+            return Err(SolveError::not_finite());
+        }
         // Joints that run away make forces that nearly cancel: what is left of them divides by the least inertia.
         let length = |k: usize| if independent[k].is_angle() { model.length() } else { 1.0 };
         let force = (0..n).map(|k| (b[k] / length(k)).abs()).fold(0.0, f64::max);
@@ -458,7 +461,7 @@ impl Dynamics {
         if lost(largest / least) && lost(largest / all_inertia(model)) {
             return Err(SolveError::HardlyMoves { motion: self.extreme_motion(model, &M[..n * n], 0) });
         }
-        if self.accelerations.iter().all(|x| x.is_finite()) { Ok(()) } else { Err(SolveError::not_finite()) }
+        Ok(())
     }
 
     /// The motion of the platform that its inertia resists most, least, or at a place between, largest component one.

@@ -64,6 +64,8 @@ pub enum SolveError {
     Uncontrolled {
         /// The twist of the platform, in world axes, that no drive resists; largest component one.
         motion: [f64; 6],
+        /// Drives that it feels, and freedoms that it has: with fewer drives every posture is singular.
+        count: [usize; 2],
     },
     /// Drives would have to give more than they can.
     BeyondEffort {
@@ -234,12 +236,7 @@ impl fmt::Display for SolveError {
                     kind.title()
                 )
             }
-            SolveError::Uncontrolled { motion: [x, y, z, wx, wy, wz] } => write!(
-                f,
-                "the posture is a Type 2 singularity: no efforts of the drives resist the platform moving with v = \
-                 ({x:.4}, {y:.4}, {z:.4}) and w = ({wx:.4}, {wy:.4}, {wz:.4}); `singularities` tells how far away the next \
-                 regular posture is"
-            ),
+            SolveError::Uncontrolled { motion, count } => f.write_str(&uncontrolled(motion, *count)),
             SolveError::BeyondEffort { drives } => {
                 let list: Vec<String> = drives.iter().map(|k| (k + 1).to_string()).collect();
                 write!(
@@ -292,6 +289,21 @@ impl fmt::Display for SolveError {
             SolveError::WrongCount { what, expected, found } => write!(f, "expected {expected} {what}, found {found}"),
         }
     }
+}
+
+/// A motion of the platform that no drive resists.
+fn uncontrolled(motion: &[f64; 6], [drives, freedoms]: [usize; 2]) -> String {
+    let motion = in_words(motion);
+    if drives < freedoms {
+        return format!(
+            "{drives} drives for {freedoms} freedoms: at every posture (Type 2 singularity) the platform has a motion that no effort \
+             resists, here with {motion}; drive another joint, or name other drives with --actuation"
+        );
+    }
+    format!(
+        "the posture is a Type 2 singularity: no efforts of the drives resist the platform moving with {motion}; `singularities` tells \
+         how far away the next regular posture is"
+    )
 }
 
 impl std::error::Error for SolveError {}

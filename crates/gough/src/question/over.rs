@@ -5,12 +5,13 @@ use super::words::{PosePart, hint};
 use crate::Robot;
 use crate::analysis::loci::{Curve, trace_loci_while};
 use crate::analysis::map::{Map, Quantity, drive_stiffness, frequency_number, map_of, quantities};
+use crate::analysis::singularity::singularities;
 use crate::analysis::{CoordinateSpan, PlatformOf, PlatformValue, Region, coordinate_name};
 use crate::description::{Concern, Coordinate, LeftOut, RodInertia, VirtualTwists};
 use crate::elastodynamics::cartesian::{Cartesian, Choices};
 use crate::elastodynamics::{Actuators, Vibration};
-use crate::kinematics::WorkingMode;
-use crate::model::Topology;
+use crate::kinematics::{Kind, WorkingMode, inverse};
+use crate::model::{Model, Topology};
 use crate::spatial::{Pose, Wrench};
 use serde::ser::SerializeSeq;
 use serde::{Serialize, Serializer};
@@ -219,9 +220,40 @@ pub struct LociAnswer {
     pub complete: bool,
     /// Nodes, cells and pieces of curves that were not looked at because the search was ended.
     pub left: usize,
+    /// Kinds of singularity that every posture looked at has, so that no curve tells them.
+    pub everywhere: Vec<Kind>,
     /// Number of the aspect of each node from 0, the first coordinate running fastest.
     #[serde(skip)]
     pub aspect_of_node: Vec<Option<usize>>,
+}
+
+/// Postures that are asked whether a region is singular everywhere.
+const SPREAD: usize = 12;
+
+/// Kinds of singularity that postures spread over the reachable nodes of a region all have.
+fn singular_everywhere(
+    model: &Model<f64>,
+    mode: &WorkingMode,
+    region: &Region,
+    aspects: &[Option<usize>],
+) -> Vec<Kind> {
+    let reached: Vec<usize> = (0..aspects.len()).filter(|n| aspects[*n].is_some()).collect();
+    let spread = reached.iter().step_by(reached.len().div_ceil(SPREAD).max(1));
+    let mut common: Option<Vec<Kind>> = None;
+    for node in spread {
+        let Ok(posture) = inverse(model, &region.pose(&region.point(*node)), mode) else { continue };
+        let found = singularities(model, &posture).list;
+        let here = |k: &Kind| found.iter().any(|s| s.singular && s.kind == *k);
+        let kinds = common.unwrap_or_else(|| found.iter().map(|s| s.kind).collect());
+        let kept: Vec<Kind> = kinds.into_iter().filter(here).collect();
+        if kept.is_empty() {
+            return kept;
+        }
+        common = Some(kept);
+    }
+    let mut kinds = common.unwrap_or_default();
+    kinds.dedup();
+    kinds
 }
 
 /// Ends of a coordinate that is spanned.
@@ -455,6 +487,7 @@ impl LociQuestion<'_> {
             aspects: found.areas.into_iter().map(|area| Aspect { area }).collect(),
             complete: found.left == 0,
             left: found.left,
+            everywhere: singular_everywhere(model, self.plane.mode(), &region, &found.aspects),
             aspect_of_node: found.aspects,
         })
     }

@@ -244,13 +244,16 @@ impl<'a, 'm> FlexibleRun<'a, 'm> {
             match self.check() {
                 Ok(error) => {
                     let share = (error / self.options.tolerance).max(1e-12);
-                    let factor = 0.8 * share.powf(-1.0 / f64::from(self.method.order() + 1));
+                    let factor = 0.7 * share.powf(-1.0 / f64::from(self.method.order() + 1));
                     if share <= 1.0 {
-                        // Steps stay the same as long as they serve: equal steps keep energy.
-                        if has_failed || !(factor > 1.6) || self.h >= most {
+                        // Steps stay the same as long as they serve: equal steps keep energy. A longer one goes into a record a whole
+                        // number of times.
+                        let wanted = (self.h * factor.min(4.0)).min(most);
+                        let longer = most / (most / wanted * (1.0 - 1e-9)).ceil();
+                        if has_failed || !(longer > 1.05 * self.h) {
                             return Ok(());
                         }
-                        self.h = (self.h * factor.min(4.0)).min(most);
+                        self.h = longer;
                         continue;
                     }
                     has_failed = true;

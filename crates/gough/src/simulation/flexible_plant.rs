@@ -256,8 +256,8 @@ impl<'a, 'm> FlexiblePlant<'a, 'm> {
             self.rows.iter().enumerate().for_each(|(j, c)| *M.at_mut(i, j) = e.M.at(*r, *c));
             right[i] = -e.h[*r] - self.driven.iter().zip(told).map(|(d, a)| e.M.at(*r, *d) * a).sum::<f64>();
         }
-        let what = || ElasticError::NoInertia { what: "a passive motion".to_owned() };
-        ScaledCholesky::new(&M).ok_or_else(what)?.solve(&mut right);
+        let what = |at: usize| self.flexible.massless(self.rows[at]);
+        ScaledCholesky::new(&M).map_err(what)?.solve(&mut right);
         let mut own = vec![0.0; e.h.len()];
         self.rows.iter().zip(&right).for_each(|(r, a)| own[*r] = *a);
         self.driven.iter().zip(told).for_each(|(r, a)| own[*r] = *a);

@@ -482,14 +482,14 @@ fn efforts_are_refused_by_name_where_they_do_not_exist() {
     let refused = inverse_dynamics(model, &posture, &[0.1, 0.0], &[0.0, 0.0]).unwrap_err();
     assert_eq!(refused.kind(), "type2", "{refused}");
     // Both distal links lie along x: the tool moves freely along y.
-    let SolveError::Uncontrolled { motion } = refused else { panic!("{refused}") };
+    let SolveError::Uncontrolled { motion, .. } = refused else { panic!("{refused}") };
     assert!(motion[0].abs() < 1e-6 && (motion[1].abs() - 1.0).abs() < 1e-12, "{motion:?}");
     // The distal link that carries the tool turns with it, about its far end at a distance of 187.8 mm.
     assert!((motion[5].abs() - 1.0 / 0.1878).abs() < 1e-5 && motion[3] == 0.0 && motion[4] == 0.0, "{motion:?}");
     // So does the path without allocation.
     let mut memory = Dynamics::new(model);
     let refused = memory.inverse(model, posture.pose(), posture.mode(), &[0.1, 0.0], &[0.0, 0.0], None).unwrap_err();
-    let SolveError::Uncontrolled { motion: again } = refused else { panic!("{refused}") };
+    let SolveError::Uncontrolled { motion: again, .. } = refused else { panic!("{refused}") };
     assert!(motion.iter().zip(&again).all(|(a, b)| (a - b).abs() < 1e-9), "{motion:?} {again:?}");
     let silent = memory.inverse(model, robot.home().pose(), robot.mode(), &[f64::NAN, 0.0], &[0.0, 0.0], None);
     assert_eq!(silent.unwrap_err().kind(), "not-a-pose");

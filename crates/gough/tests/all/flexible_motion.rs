@@ -376,7 +376,9 @@ fn sudden_loads_at_round_times_change_nothing_but_the_motion() {
             true
         });
         let (summary, last) = (summary.unwrap(), last.unwrap());
-        assert!(summary.stopped.is_none() && summary.t == 0.044 && summary.energy_error < 1e-5, "{summary:?}");
+        // Radau takes energy out of what steps do not resolve.
+        let lost = if stages == Stages::Gauss { 1e-6 } else { 2e-5 };
+        assert!(summary.stopped.is_none() && summary.t == 0.044 && summary.energy_error < lost, "{summary:?}");
         assert!(summary.step[1] > 1e-9, "{summary:?}");
         last.position
     };

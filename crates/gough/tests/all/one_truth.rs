@@ -4,13 +4,13 @@ use crate::plain::{Plain, Stand};
 use gough::Robot;
 use gough::analysis::map::{Quantity, evaluate};
 use gough::analysis::singularity::singularities;
-use gough::analysis::{Probe, nearest_while};
+use gough::analysis::{Probe, coordinate_name, nearest_while};
 use gough::batch::{State, efforts};
 use gough::codegen::{self, CodegenError, Language, ModelKind};
 use gough::description::Coordinate;
 use gough::dynamics::{Dynamics, direct_dynamics, inverse_dynamics};
 use gough::kinematics::jacobians::matrices_at;
-use gough::kinematics::platform::pose_with;
+use gough::kinematics::platform::{coordinates, pose_with};
 use gough::kinematics::{Kind, Posture, SolveError, inverse};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -92,13 +92,26 @@ fn too_few_drives_hold_nothing_and_all_say_so() {
         let states = [State { pose: home.pose(), t_r: &rest, td_r: &rest }; 4];
         let many = efforts(&robot, home.mode(), None, &states, |_| true);
         assert!(many.refused.len() == 4, "{name}");
-        assert!(many.refused.iter().all(|r| matches!(r.why, SolveError::Uncontrolled { .. })), "{name}");
+        let few = |why: &SolveError| match *why {
+            SolveError::Uncontrolled { count: [drives, freedoms], .. } => {
+                drives < freedoms && why.to_string().contains(&format!("{drives} drives for {freedoms} freedoms"))
+            }
+            _ => false,
+        };
+        assert!(many.refused.iter().all(|r| few(&r.why)), "{name}");
+        // Curves over a region do not pass it over.
+        let (a, b) = (model.topology().platform.independent[0], model.topology().platform.independent[1]);
+        let [x, y] = [a, b].map(|c| coordinates(model, home.pose())[c.index()]);
+        let found = robot.loci().over(coordinate_name(a), x - 0.01, x + 0.01, 3);
+        let found = found.over(coordinate_name(b), y - 0.01, y + 0.01, 3).answer().unwrap();
+        assert_eq!(found.everywhere, [Kind::Type2], "{name}");
         let mut probe = Probe::new(model, home.mode());
         let stiffness = Quantity::Stiffness(vec![1e4; model.topology().active.len()]);
         let lowest = evaluate(&mut probe, home.mode(), home.pose(), &stiffness);
         assert!(!lowest.is_ok_and(|k| k > 1e-6), "{name}: a motion without a drive has no stiffness");
         let options = codegen::CodeOptions::new(ModelKind::Idm, Language::C);
-        assert_eq!(codegen::generate(&robot, &options).unwrap_err(), CodegenError::Singular, "{name}");
+        let refused = codegen::generate(&robot, &options).unwrap_err();
+        assert!(matches!(refused, CodegenError::TooFewDrives { drives, freedoms } if drives < freedoms), "{name}");
         // Accelerations under efforts exist all the same.
         assert!(direct_dynamics(model, home, &rest, &vec![0.0; model.topology().active.len()]).is_ok(), "{name}");
     }
@@ -144,7 +157,7 @@ fn code_of_a_singular_robot_is_refused_for_efforts_alone() {
     for name in ["similar-hexagons", "sketch-gough-stewart"] {
         let robot = named(name);
         let of = |model| codegen::generate(&robot, &codegen::CodeOptions::new(model, Language::C));
-        assert_eq!(of(ModelKind::Idm).unwrap_err(), CodegenError::Singular, "{name}");
+        assert_eq!(of(ModelKind::Idm).unwrap_err().kind(), "type2", "{name}");
         of(ModelKind::Igm).unwrap_or_else(|e| panic!("{name}: {e}"));
     }
 }

@@ -167,7 +167,9 @@ impl<'a> Subject<'a> {
         };
         // Only efforts need drives that hold the platform.
         if !subject.plan_drives() && matches!(kind, ModelKind::Idm | ModelKind::Regressor | ModelKind::Fgm) {
-            return Err(CodegenError::Singular);
+            let [drives, freedoms] = [model.topology().active.len(), model.topology().platform.independent.len()];
+            let few = drives < freedoms;
+            return Err(if few { CodegenError::TooFewDrives { drives, freedoms } } else { CodegenError::Singular });
         }
         Ok(subject)
     }

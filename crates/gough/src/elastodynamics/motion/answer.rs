@@ -216,7 +216,7 @@ impl FlexibleRobot<'_> {
         friction: Option<Sign>,
     ) -> Result<FlexibleAnswer, ElasticError> {
         let equations = self.equations(state, friction);
-        let factor = ScaledCholesky::new(&equations.M).ok_or_else(|| self.massless(&equations.M))?;
+        let factor = ScaledCholesky::new(&equations.M).map_err(|at| self.massless(at))?;
         let (A, right) = self.asked(&equations, wanted)?;
         // A q̈ = a with q̈ = M⁻¹(G τ - h).
         let drives = self.drives(&equations);

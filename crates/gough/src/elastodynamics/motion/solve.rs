@@ -427,7 +427,7 @@ impl<'m> FlexibleRobot<'m> {
         for (column, effort) in self.drives(equations).iter().zip(efforts) {
             right.iter_mut().zip(column).for_each(|(r, g)| *r += g * effort);
         }
-        let factor = ScaledCholesky::new(&equations.M).ok_or_else(|| self.massless(&equations.M))?;
+        let factor = ScaledCholesky::new(&equations.M).map_err(|at| self.massless(at))?;
         factor.solve(&mut right);
         Ok(right)
     }
@@ -439,8 +439,8 @@ impl<'m> FlexibleRobot<'m> {
         Ok(equations.J.apply(&own).iter().zip(&equations.b).map(|(x, b)| x + b).collect())
     }
 
-    pub(super) fn massless(&self, M: &Dense<f64>) -> ElasticError {
-        let at = (0..M.rows).min_by(|i, j| M.at(*i, *i).total_cmp(&M.at(*j, *j))).unwrap_or(0);
+    /// An independent coordinate that nothing resists.
+    pub(crate) fn massless(&self, at: usize) -> ElasticError {
         ElasticError::NoInertia { what: self.flexible.coordinate_name(self.model, self.independent[at]) }
     }
 
@@ -473,12 +473,12 @@ pub struct ScaledCholesky {
 const NO_PIVOT: f64 = 1e-14;
 
 impl ScaledCholesky {
-    /// Factor; none where the matrix is not definite.
-    pub fn new(A: &Dense<f64>) -> Option<Self> {
+    /// Factor; where the matrix is not definite, the place of the pivot that is none.
+    pub fn new(A: &Dense<f64>) -> Result<Self, usize> {
         let n = A.rows;
         let scale: Vec<f64> = (0..n).map(|i| A.at(i, i).sqrt().recip()).collect();
-        if scale.iter().any(|s| !s.is_finite()) {
-            return None;
+        if let Some(at) = scale.iter().position(|s| !s.is_finite()) {
+            return Err(at);
         }
         let mut L = vec![0.0; n * n];
         for i in 0..n {
@@ -487,12 +487,12 @@ impl ScaledCholesky {
                 let dot: f64 = a.iter().zip(b).map(|(x, y)| x * y).sum();
                 let x = scale[i] * A.at(i, j) * scale[j] - dot;
                 if i == j && !(x > NO_PIVOT) {
-                    return None;
+                    return Err(i);
                 }
                 L[i * n + j] = if i == j { x.sqrt() } else { x / L[j * n + j] };
             }
         }
-        Some(Self { n, L, scale })
+        Ok(Self { n, L, scale })
     }
 
     /// An estimate of the condition of the scaled matrix, by its smallest pivot.
