@@ -85,6 +85,18 @@ impl<S: Real> FlexibleModel<S> {
         }
     }
 
+    /// Gaps alone where poses are placed.
+    pub(super) fn gaps(&self, data: &FlexibleData<S>, out: &mut LoopEquations<S>) {
+        let mut row = 0;
+        for l in &self.loops {
+            let [a, b] = [0, 1].map(|k| place_of(l, k, data));
+            for e in equations(l.joint) {
+                out.gap[row] = e.gap(&a, &b);
+                row += 1;
+            }
+        }
+    }
+
     /// Gaps and their Jacobian where frames are placed.
     pub fn close(&self, data: &FlexibleData<S>, out: &mut LoopEquations<S>) {
         out.J.clear();

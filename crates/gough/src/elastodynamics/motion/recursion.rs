@@ -58,6 +58,28 @@ impl<S: Real> FlexibleModel<S> {
         }
     }
 
+    /// A frame seen from the one before.
+    fn relative_pose(step: &ReachedBy<S>, at: &FlexiblePositions<S>) -> Pose<S> {
+        match step {
+            ReachedBy::Free => at.X_WE,
+            ReachedBy::Joint { X0, X1, kind, parts } => {
+                *X0 * MovingJoint::new(*kind, sum(parts, &at.q), S::zero()).X * *X1
+            }
+            ReachedBy::Tip { X0, shapes, axis } => {
+                let u = tip_moved(shapes, &at.q);
+                *X0 * Pose { R: ElasticTurn::rotation(*axis, u.w), p: u.v }
+            }
+        }
+    }
+
+    /// Poses of all frames alone.
+    pub(super) fn place_poses(&self, at: &FlexiblePositions<S>, data: &mut FlexibleData<S>) {
+        for (k, frame) in self.frames.iter().enumerate() {
+            let X = Self::relative_pose(&frame.step, at);
+            data.frames[k].X_WF = frame.from.map_or(X, |f| data.frames[f].X_WF * X);
+        }
+    }
+
     /// Poses and Jacobians of all frames.
     pub fn place_frames(&self, at: &FlexiblePositions<S>, data: &mut FlexibleData<S>) {
         for k in 0..self.frames.len() {

@@ -62,6 +62,17 @@ impl<S: Real> ElasticTurn<S> {
         Self { R: Rotation(R), T: Mat3::identity(), rate, bias: Vec3::zeros() }
     }
 
+    /// The rotation alone.
+    pub(super) fn rotation(axis: Option<usize>, phi: Vec3<S>) -> Rotation<S> {
+        if axis.is_some() {
+            return Self::about(axis, phi, Vec3::zeros()).R;
+        }
+        let s = phi.dot(&phi);
+        let of = |c: &[[f64; TERMS]; 2]| c[0].iter().rev().fold(S::zero(), |sum, c| sum * s + S::lit(*c));
+        let H = hat(phi);
+        Rotation(Mat3::identity() + H * of(&FROM_ONE) + H * H * of(&FROM_TWO))
+    }
+
     /// `R = 1 + c φ̂ + a φ̂²`, `T = 1 + a φ̂ + b φ̂²` with `c = sin θ/θ`, `a = (1 - cos θ)/θ²`, `b = (θ - sin θ)/θ³`.
     pub fn new(phi: Vec3<S>, rate: Vec3<S>) -> Self {
         let s = phi.dot(&phi);
@@ -104,6 +115,7 @@ mod tests {
         let Rd = moved.R.0.map(|x| x.eps);
         assert!((hat(turn.rate) * turn.R.0 - Rd).norm() < 1e-14 && Rd.norm() > 0.1);
         assert!((moved.rate.map(|x| x.eps) - turn.bias).norm() < 1e-14 && turn.bias.norm() > 1e-3);
+        assert!((ElasticTurn::rotation(None, phi).0 - turn.R.0).norm() < 1e-15);
         assert!((turn.R.0 * turn.R.0.transpose() - Mat3::identity()).norm() < 1e-15);
     }
 }
