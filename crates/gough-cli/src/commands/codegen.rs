@@ -151,10 +151,18 @@ fn written(folder: &Path, code: &Generated, robot: &Path) -> Result<Files, Failu
     Ok(files)
 }
 
+/// Operations of a function that compilers no longer optimise in reasonable time.
+const LONG: usize = 50_000;
+
 /// What the model leaves out of the robot file; geometry and matrices leave out nothing.
 fn left_out(robot: &Robot, options: &CodeOptions) -> Vec<LeftOut> {
     let moves = matches!(options.model, ModelKind::Idm | ModelKind::Ddm | ModelKind::Regressor);
-    if moves { robot.model().description().left_out(Concern::RigidMotion) } else { Vec::new() }
+    let concern = match options.model {
+        ModelKind::FlexibleIdm | ModelKind::FlexibleDdm => Concern::FlexibleMotion,
+        _ if moves => Concern::RigidMotion,
+        _ => return Vec::new(),
+    };
+    robot.model().description().left_out(concern)
 }
 
 fn operations(count: &Count) -> Value {
@@ -242,6 +250,9 @@ fn text(robot: &Robot, arguments: &Arguments, options: &CodeOptions, code: &Gene
         for g in groups {
             let _ = writeln!(out, "{way} {}[{}]: {}", g.name, g.entries.len(), g.about);
         }
+    }
+    if c.operations() > LONG {
+        out += "long code: compilers take minutes to optimise a function of this length; compile it without (-O0)\n";
     }
     for path in paths(arguments, code) {
         let _ = writeln!(out, "{path}");

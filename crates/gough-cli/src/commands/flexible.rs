@@ -4,9 +4,10 @@ use crate::ask;
 use crate::batch;
 use crate::failure::{Failure, error_json};
 use crate::output::Output;
-use crate::states::{self, component_names, pose_json, pose_text};
+use crate::states::{self, component_names, left_out_text, pose_json, pose_text};
 use crate::table::TableForm;
 use gough::Robot;
+use gough::description::{Concern, LeftOut};
 use gough::dynamics::Sign;
 use gough::elastodynamics::ElasticError;
 use gough::elastodynamics::motion::{CaseMotion, FlexibleAnswer, FlexibleCase, FlexibleRobot};
@@ -59,7 +60,12 @@ pub fn one(
     let (document, text) = answer(robot, &mut flexible, &near, &case, asked)?;
     let mut document = document;
     head(robot, &flexible, &mut document);
-    output.give(|| document, || text)
+    output.give(|| document, || text + &left_out_text(&left_out(robot)))
+}
+
+/// What motion with the flexible parts leaves out of the robot file.
+pub fn left_out(robot: &Robot) -> Vec<LeftOut> {
+    robot.model().description().left_out(Concern::FlexibleMotion)
 }
 
 /// The states of a file.
@@ -94,8 +100,8 @@ pub fn many(
         }
     };
     let total = cases.len();
-    let frame =
-        batch::Envelope { head: top, heading: String::new(), notes: &|_| String::new(), total: &|| Some(total) };
+    let notes = |_| left_out_text(&left_out(robot));
+    let frame = batch::Envelope { head: top, heading: String::new(), notes: &notes, total: &|| Some(total) };
     batch::run(Box::new(cases.into_iter()), TableForm::Document, &frame, output, &answer)
 }
 
@@ -105,6 +111,7 @@ fn head(robot: &Robot, flexible: &FlexibleRobot<'_>, document: &mut Value) {
     document["active_joints"] = json!(t.active_names());
     document["passive_joints"] = json!(t.passive_names());
     document["elastic_coordinates"] = json!(flexible.elastic_names());
+    document["left_out"] = json!(left_out(robot));
 }
 
 const KEYS: [&str; 9] =
@@ -211,13 +218,19 @@ fn answer(
     document["twist"] = json!(own(&found.twist));
     document["acceleration"] = json!(own(&found.acceleration));
     if let Some(rubbed) = &rubbed {
-        document["efforts_with_friction"] = json!(rubbed);
+        document["efforts_with_friction"] = json!(rubbed.efforts);
+        document["elastic_qdd_with_friction"] = json!(rubbed.elastic_qdd);
     }
     document["working_mode"] = json!(near.mode().name(robot.model().topology()));
-    Ok((document, text(robot, flexible, &found, rubbed.as_deref())))
+    Ok((document, text(robot, flexible, &found, rubbed.as_ref())))
 }
 
-fn text(robot: &Robot, flexible: &FlexibleRobot<'_>, found: &FlexibleAnswer, rubbed: Option<&[f64]>) -> String {
+fn text(
+    robot: &Robot,
+    flexible: &FlexibleRobot<'_>,
+    found: &FlexibleAnswer,
+    rubbed: Option<&FlexibleAnswer>,
+) -> String {
     let model = robot.model();
     let t = model.topology();
     let mut out = format!("{}, flexible, at {}\n\n", t.name, pose_text(model, &found.pose));
@@ -226,7 +239,7 @@ fn text(robot: &Robot, flexible: &FlexibleRobot<'_>, found: &FlexibleAnswer, rub
     let row = |name: String, q: f64, qd: f64, qdd: f64| format!("{name:22}{q:>16.9}{qd:>16.6}{qdd:>16.6}");
     for (i, c) in t.active.iter().enumerate() {
         let unit = if t.coords[*c].slides { "N" } else { "N m" };
-        let more = rubbed.map_or(String::new(), |r| format!("{:>18.6}", r[i]));
+        let more = rubbed.map_or(String::new(), |r| format!("{:>18.6}", r.efforts[i]));
         let own = &found.active;
         let start = row(format!("q{}", t.coords[*c].name), own.q[i], own.qd[i], own.qdd[i]);
         let _ = writeln!(out, "{start}{:>18.6}{more} {unit}", found.efforts[i]);
@@ -238,6 +251,15 @@ fn text(robot: &Robot, flexible: &FlexibleRobot<'_>, found: &FlexibleAnswer, rub
     for (i, name) in flexible.elastic_names().into_iter().enumerate() {
         let own = &found.elastic;
         let _ = writeln!(out, "{}", row(name, own.q[i], own.qd[i], own.qdd[i]));
+    }
+    // Parts that give way accelerate otherwise where joints rub.
+    if let Some(rubbed) = rubbed.filter(|r| r.efforts != found.efforts) {
+        let _ = writeln!(out, "\n{:54}{:>18}", "elastic accelerations", "with friction");
+        for (name, (own, other)) in
+            flexible.elastic_names().into_iter().zip(found.elastic_qdd.iter().zip(&rubbed.elastic_qdd))
+        {
+            let _ = writeln!(out, "{name:38}{own:>16.6}{other:>18.6}");
+        }
     }
     let a = found.acceleration;
     let _ = writeln!(

@@ -1,10 +1,10 @@
 //! `gough simulate` of robots with flexible bodies, springs or elastic transmissions.
 
-use crate::commands::flexible::{self, FlexibleConditions};
+use crate::commands::flexible::{self, FlexibleConditions, left_out};
 use crate::commands::motion_table::InstantCurve;
 use crate::failure::Failure;
 use crate::plot::{self, Chart, Series, Style};
-use crate::states::{pose_json, pose_text};
+use crate::states::{left_out_text, pose_json, pose_text};
 use gough::Robot;
 use gough::elastodynamics::motion::{CaseMotion, FlexibleCase};
 use gough::kinematics::WorkingMode;
@@ -66,6 +66,7 @@ pub fn document(robot: &Robot, mode: &WorkingMode, done: &FlexibleMotion) -> Val
     document["working_mode"] = json!(mode.name(t));
     document["active_joints"] = json!(t.active_names());
     document["elastic_coordinates"] = json!(done.names);
+    document["left_out"] = json!(left_out(robot));
     document["states"] = done.instants.iter().map(state).collect();
     document
 }
@@ -89,7 +90,7 @@ pub fn text(robot: &Robot, mode: &WorkingMode, done: &FlexibleMotion) -> String 
         "\n{} steps from {:.2e} to {:.2e} s, {} evaluations; energy and work agree to {:.1e} of the largest energy",
         s.steps, s.step[1], s.step[0], s.evaluations, s.energy_error
     );
-    out
+    out + &left_out_text(&left_out(robot))
 }
 
 /// One line per instant.

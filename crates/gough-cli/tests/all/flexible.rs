@@ -32,6 +32,46 @@ fn a_robot_rests_at_its_static_deflection() {
     assert!(largest(&json(&ddm)["elastic_qdd"]) > 1.0);
 }
 
+/// What acts on frequencies or responses alone is told by every motion, in numbers and in words.
+#[test]
+fn motion_tells_what_it_leaves_out() {
+    let folder = tempfile::tempdir().unwrap();
+    let (text, _, _) = run(&["robots", "--show", "dual-emps"]);
+    let damped = file(folder.path(), "damped.toml", &text.replace("[elastic]\n", "[elastic]\ndamping = 0.03\n"));
+    assert_ne!(damped, text);
+    let out = folder.path().join("code").display().to_string();
+    let commands: [&[&str]; 4] = [
+        &["idm", &damped, "--pose", "x=0.1"],
+        &["ddm", &damped, "--pose", "x=0.1"],
+        &["simulate", &damped, "--time", "1e-3", "--every", "1e-3"],
+        &["codegen", &damped, "--model", "flexible-ddm", "-o", &out],
+    ];
+    for command in commands {
+        let answer = json(&[command, &["--json"]].concat());
+        assert_eq!(answer["left_out"][0]["what"], "damping", "{command:?}");
+        assert!(run(command).0.contains("left out: the damping ratio of `[elastic]`"), "{command:?}");
+    }
+    assert_eq!(json(&["idm", "dual-emps", "--pose", "x=0.1", "--json"])["left_out"], serde_json::json!([]));
+}
+
+/// Where joints rub, elastic parts accelerate otherwise: under the efforts with friction `ddm` finds the accelerations with it.
+#[test]
+fn accelerations_with_friction_belong_to_the_efforts_with_friction() {
+    let folder = tempfile::tempdir().unwrap();
+    let state = r#"{"active": {"q": [0.0, 0.0], "qd": [0.3, -0.2], "qdd": [1.0, 2.0]}}"#;
+    let idm = json(&["idm", "dual-emps", "--json", "--states", &file(folder.path(), "idm.json", state)]);
+    let idm = &idm["states"][0];
+    let (with, without) = (numbers(&idm["elastic_qdd_with_friction"]), numbers(&idm["elastic_qdd"]));
+    assert_ne!(with, without);
+    let state =
+        format!(r#"{{"active": {{"q": [0.0, 0.0], "qd": [0.3, -0.2]}}, "efforts": {}}}"#, idm["efforts_with_friction"]);
+    let states = file(folder.path(), "ddm.json", &state);
+    let ddm = json(&["ddm", "dual-emps", "--json", "--friction", "--states", &states]);
+    let found = numbers(&ddm["states"][0]["elastic_qdd"]);
+    let size = with.iter().fold(0.0_f64, |most, x| most.max(x.abs()));
+    assert!(found.iter().zip(&with).all(|(a, b)| (a - b).abs() < 1e-7 * size), "{found:?} {with:?}");
+}
+
 const BENT: &str = "0:0.002:0.005:0:0:0:0:0:0";
 
 fn simulated(more: &[&str]) -> Value {

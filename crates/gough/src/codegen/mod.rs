@@ -51,7 +51,7 @@ use emit::CodeFunction;
 use models::Inputs;
 use shortest::Traced;
 use std::fmt;
-use written::Written;
+use written::WrittenModel;
 
 /// Models that can be generated.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -190,7 +190,7 @@ impl Language {
 /// How systems of equations in a model are solved.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Solve {
-    /// Written out, in an order of pivots that is fixed.
+    /// WrittenModel out, in an order of pivots that is fixed.
     #[default]
     Unrolled,
     /// By a routine with pivoting that comes with the file.
@@ -464,7 +464,7 @@ impl fmt::Display for CodegenError {
             Self::TooManyCoordinates { count, most } => write!(
                 f,
                 "{count} independent coordinates are too many to be written out ({most} at most): take flexible-ddm with \
-                 `--solve routine`, or fewer elements in `[elastic]`"
+                 `--solve routine`, fewer `elements` of beams, or `dimension = 2` in `[elastic]`"
             ),
             Self::NoColumns => f.write_str(
                 "dynamic parameters are inputs of `idm` and columns of `regressor`: leave out `--parameters` for other models",
@@ -501,7 +501,7 @@ pub fn generate(robot: &Robot, options: &CodeOptions) -> Result<Generated, Codeg
     let mode = options.mode.as_ref().unwrap_or(robot.mode());
     let symbolic = parameters(robot, &options.symbolic)?;
     let (subject, Traced { inputs, mut outputs, program, system, graph }) =
-        Written::new(robot, mode, symbolic, options)?;
+        WrittenModel::new(robot, mode, symbolic, options)?;
     let by = chosen(&inputs, &options.derivatives)?;
     // Derivatives are taken of what is optimised already.
     let again = if by.is_empty() { optimise::optimise } else { optimise::lightly };

@@ -12,14 +12,14 @@ use crate::kinematics::WorkingMode;
 use crate::scalar::{Expr, Program, trace};
 
 /// What a model is written down of.
-pub(super) enum Written<'a> {
+pub(super) enum WrittenModel<'a> {
     /// A robot by the pose of its platform.
     Rigid(Box<Subject<'a>>),
     /// A robot by the coordinates of its deformed bodies.
     Flexible(Box<FlexibleSubject<'a>>),
 }
 
-impl<'a> Written<'a> {
+impl<'a> WrittenModel<'a> {
     /// Plan a model and write it down, made short.
     pub fn new(
         robot: &'a Robot,

@@ -125,15 +125,15 @@ impl FlexibleRobot<'_> {
         }
     }
 
-    /// Efforts without friction with everything that moves, and efforts with friction.
+    /// Everything that moves without friction, and with it.
     pub fn answer_inverse(
         &mut self,
         near: &Posture,
         case: &FlexibleCase,
         friction: Sign,
-    ) -> Result<(FlexibleAnswer, Vec<f64>), ElasticError> {
+    ) -> Result<(FlexibleAnswer, FlexibleAnswer), ElasticError> {
         let (state, wanted) = self.prepare(near, case)?;
-        let rubbed = self.inverse(&state, &wanted, Some(friction))?.efforts;
+        let rubbed = self.inverse(&state, &wanted, Some(friction))?;
         Ok((self.inverse(&state, &wanted, None)?, rubbed))
     }
 
