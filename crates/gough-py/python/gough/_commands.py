@@ -215,7 +215,8 @@ class Commands(_native.Robot):
             elastic: Flexible robots: elastic coordinates at the start, in the order of `check`, such as 0:0.002:0
             wrench_time: Flexible robots: when --wrench acts, FROM:UNTIL in seconds; all the time unless given
             numerical_damping: Flexible robots: let motions that steps do not resolve die out (Radau in place of Gauss)
-            step: Steps of this length in place of adaptive ones: Runge-Kutta of fourth order; of flexible robots Gauss or Radau
+            step: Steps of this length in place of adaptive ones: Runge-Kutta of fourth order; of flexible robots Gauss
+                or Radau
             every: Record an instant every so many seconds; a five-hundredth of the time unless given
             mode: Working mode, such as --mode=+-+; by default that of the file
             csv: Write the motion; `--trajectory` and `--efforts` read such files

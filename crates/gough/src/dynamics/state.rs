@@ -125,7 +125,7 @@ const WEIGHTLESS: f64 = 1e-11;
 const RUNS_AWAY: f64 = 1e4;
 
 /// Accelerations whose rounding may be a larger share of them are not given out.
-const DIGITS_LOST: f64 = 1e-3;
+const DIGITS_LOST: f64 = 0.05;
 
 impl Dynamics {
     /// Memory for a model, nothing acting from outside.
