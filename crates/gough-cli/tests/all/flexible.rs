@@ -38,7 +38,6 @@ fn motion_tells_what_it_leaves_out() {
     let folder = tempfile::tempdir().unwrap();
     let (text, _, _) = run(&["robots", "--show", "dual-emps"]);
     let damped = file(folder.path(), "damped.toml", &text.replace("[elastic]\n", "[elastic]\ndamping = 0.03\n"));
-    assert_ne!(damped, text);
     let out = folder.path().join("code").display().to_string();
     let commands: [&[&str]; 4] = [
         &["idm", &damped, "--pose", "x=0.1"],

@@ -19,7 +19,7 @@ const CLOSED: f64 = 1e-12;
 /// Loops that cannot be closed further and are no farther than this are taken as closed: rounding of what was given.
 const NEARLY: f64 = 1e-9;
 
-/// Loops that are farther open are not approached by the Jacobian of another state.
+/// Loops that are open by a tenth of this or farther are not approached by the Jacobian of another state.
 const NEAR: f64 = 1e-2;
 
 /// What a step by it leaves of a gap, at most, for another to be taken.
