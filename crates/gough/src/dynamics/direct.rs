@@ -101,19 +101,22 @@ pub fn platform_model(
     conditions: &Conditions,
 ) -> Result<RobotModel, SolveError> {
     let n = model.topology().platform.independent.len();
-    let effort = |td_r: &[f64], friction: Option<Sign>| -> Result<Vec<f64>, SolveError> {
+    let effort = |t_r: &[f64], td_r: &[f64], friction: Option<Sign>| -> Result<Vec<f64>, SolveError> {
         let mut at = Moved::new(model, posture, t_r, td_r, conditions)?;
         reduce(model, friction, &mut at.pos, &mut at.motion, &mut at.efforts);
         let (freedoms, h) = (Freedoms::of(model, &at.motion), at.efforts.h.to_array());
         Ok((0..n).map(|k| freedoms.down(&h, k)).collect())
     };
-    let c = effort(&vec![0.0; n], conditions.friction)?;
+    let rest = vec![0.0; n];
+    let c = effort(t_r, &rest, conditions.friction)?;
+    // Inertia is asked for at rest: what fast joints need would bury what a unit acceleration adds to it.
+    let still = effort(&rest, &rest, None)?;
     let mut M = Dense::zeros(n, n);
     for k in 0..n {
         let mut unit = vec![0.0; n];
         unit[k] = 1.0;
-        let column = effort(&unit, conditions.friction)?;
-        column.iter().zip(&c).enumerate().for_each(|(i, (h, c))| *M.at_mut(i, k) = h - c);
+        let column = effort(&rest, &unit, None)?;
+        column.iter().zip(&still).enumerate().for_each(|(i, (h, c))| *M.at_mut(i, k) = h - c);
     }
     Ok(RobotModel { M, c })
 }

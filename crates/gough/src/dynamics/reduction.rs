@@ -133,6 +133,13 @@ impl<S: Real> EffortData<S> {
         self.loads.values_mut().for_each(|F| *F = Wrench::zero());
     }
 
+    /// Let the drives work: `h - J_invᵀ τ` in the place of `h`.
+    pub(super) fn give(&mut self, tau: &[S]) {
+        for (row, effort) in self.J_inv.iter().zip(tau) {
+            self.h = self.h - Wrench { f: row.f * *effort, m: row.m * *effort };
+        }
+    }
+
     /// Let a wrench act on a body from outside, at the origin of frame M, in world axes, beside what acts already.
     pub fn load_body(&mut self, body: BodyId, F: Wrench<S>) {
         self.loads[body] = self.loads[body] + F;

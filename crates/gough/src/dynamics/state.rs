@@ -125,7 +125,7 @@ const WEIGHTLESS: f64 = 1e-11;
 const RUNS_AWAY: f64 = 1e4;
 
 /// Accelerations whose rounding may be a larger share of them are not given out.
-const DIGITS_LOST: f64 = 0.05;
+const DIGITS_LOST: f64 = 1e-3;
 
 impl Dynamics {
     /// Memory for a model, nothing acting from outside.
@@ -421,13 +421,21 @@ impl Dynamics {
             return Err(SolveError::WrongCount { what: "efforts", expected: n_a, found: efforts.len() });
         }
         let in_lanes = self.equations(model, t_r, efforts, friction)?;
-        self.solve_equations(model)?;
+        let in_doubt = self.solve_equations(model)?;
         self.accelerate(model, in_lanes);
+        // Legs are in lanes where all their pivots are good.
+        if let Some(M) = in_doubt.filter(|_| !in_lanes)
+            && self.are_rounding(model, efforts, friction)
+        {
+            let n = self.accelerations.len();
+            return Err(SolveError::HardlyMoves { motion: self.extreme_motion(model, &M[..n * n], 0) });
+        }
         Ok(&self.accelerations)
     }
 
-    /// The acceleration of the platform from its equations; a refusal where no inertia resists some motion of it.
-    fn solve_equations(&mut self, model: &Model<f64>) -> Result<(), SolveError> {
+    /// The acceleration of the platform from its equations; their inertia when digits of the answer are in doubt; a refusal where no
+    /// inertia resists some motion.
+    fn solve_equations(&mut self, model: &Model<f64>) -> Result<Option<[f64; 36]>, SolveError> {
         let n = self.accelerations.len();
         let (mut M, mut b) = ([0.0; 36], [0.0; 6]);
         M[..n * n].copy_from_slice(&self.M);
@@ -457,11 +465,24 @@ impl Dynamics {
         let length = |k: usize| if independent[k].is_angle() { model.length() } else { 1.0 };
         let force = (0..n).map(|k| (b[k] / length(k)).abs()).fold(0.0, f64::max);
         let answer = (0..n).map(|k| (self.accelerations[k] * length(k)).abs()).fold(0.0, f64::max);
-        let lost = |growth: f64| f64::EPSILON * growth * force > DIGITS_LOST * least * answer;
-        if lost(largest / least) && lost(largest / all_inertia(model)) {
-            return Err(SolveError::HardlyMoves { motion: self.extreme_motion(model, &M[..n * n], 0) });
-        }
-        Ok(())
+        Ok((f64::EPSILON * (largest / least) * force > DIGITS_LOST * least * answer).then_some(M))
+    }
+
+    /// Whether the accelerations found are lost in rounding: what the robot lacks while it moves with them, computed anew leg by
+    /// leg, would be answered by a change of them.
+    fn are_rounding(&mut self, model: &Model<f64>, given: &[f64], friction: Option<Sign>) -> bool {
+        let n = self.accelerations.len();
+        let asked = self.efforts.h;
+        reduce(model, friction, &mut self.pos, &mut self.motion, &mut self.efforts);
+        self.efforts.give(given);
+        let (freedoms, h) = (Freedoms::of(model, &self.motion), self.efforts.h.to_array());
+        self.efforts.h = asked;
+        let mut change: [f64; 6] = std::array::from_fn(|k| if k < n { -freedoms.down(&h, k) } else { 0.0 });
+        lu_solve(&self.M, n, &mut change[..n]);
+        let independent = &model.topology().platform.independent;
+        let length = |k: usize| if independent[k].is_angle() { model.length() } else { 1.0 };
+        let most = |x: &[f64]| x.iter().enumerate().fold(0.0_f64, |most, (k, x)| most.max((x * length(k)).abs()));
+        most(&change[..n]) > DIGITS_LOST * most(&self.accelerations)
     }
 
     /// The motion of the platform that its inertia resists most, least, or at a place between, largest component one.
@@ -508,11 +529,9 @@ impl Dynamics {
             M.iter_mut().zip(legs.M).for_each(|(x, four)| *x += sum_of_lanes(four));
         } else {
             reduce(model, friction, pos, motion, efforts);
-            for (row, effort) in efforts.J_inv.iter().zip(given) {
-                efforts.h = efforts.h - Wrench { f: row.f * *effort, m: row.m * *effort };
-            }
+            efforts.give(given);
             if !*simple {
-                return self.probe(model, t_r, friction).map(|()| false);
+                return self.probe(model, t_r).map(|()| false);
             }
             M = on_platform(model, pos, motion, inertia);
         }
@@ -536,7 +555,7 @@ impl Dynamics {
     }
 
     /// Inertia of legs that hang on each other: one Newton-Euler per column, (8.34), from `h` with the drives at work.
-    fn probe(&mut self, model: &Model<f64>, t_r: &[f64], friction: Option<Sign>) -> Result<(), SolveError> {
+    fn probe(&mut self, model: &Model<f64>, t_r: &[f64]) -> Result<(), SolveError> {
         let n = self.accelerations.len();
         let project = |this: &Self, out: &mut [f64]| {
             let h = this.efforts.h.to_array();
@@ -545,15 +564,19 @@ impl Dynamics {
         };
         let (mut driven, mut resting) = ([0.0; 6], [0.0; 6]);
         project(self, &mut driven[..n]);
-        reduce(model, friction, &mut self.pos, &mut self.motion, &mut self.efforts);
-        project(self, &mut resting[..n]);
+        // At rest: what fast joints ask would bury what a unit acceleration adds to it.
+        let rest = [0.0; 6];
+        let ask = |this: &mut Self, td_r: &[f64], out: &mut [f64]| {
+            move_with(model, &rest[..n], td_r, &mut this.pos, &mut this.motion, &mut NothingMore)?;
+            reduce(model, None, &mut this.pos, &mut this.motion, &mut this.efforts);
+            project(this, out);
+            Ok(())
+        };
+        ask(self, &rest[..n], &mut resting[..n])?;
         for k in 0..n {
-            let mut unit = [0.0; 6];
+            let (mut unit, mut column) = ([0.0; 6], [0.0; 6]);
             unit[k] = 1.0;
-            move_with(model, t_r, &unit[..n], &mut self.pos, &mut self.motion, &mut NothingMore)?;
-            reduce(model, friction, &mut self.pos, &mut self.motion, &mut self.efforts);
-            let mut column = [0.0; 6];
-            project(self, &mut column[..n]);
+            ask(self, &unit[..n], &mut column[..n])?;
             for i in 0..n {
                 self.M[i * n + k] = column[i] - resting[i];
             }
