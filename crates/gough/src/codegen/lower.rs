@@ -3,13 +3,14 @@
 
 use super::canon::{Canon, NodeIndex, Rules};
 use super::graph::{Graph, GraphNode};
-use super::models::{Group, Subject, Turns, pose_by_matrix, states, turns};
+use super::models::{Group, Inputs, Outputs, Subject, Turns, eliminated, pose_by_matrix, states, turns};
 use super::share::share;
 use super::{CodegenError, ModelKind, Solve, checked, split};
 use crate::Robot;
 use crate::description::Coordinates;
 use crate::kinematics::WorkingMode;
 use crate::kinematics::platform::FARTHEST;
+use crate::linalg::small::Dense;
 use crate::model::Model;
 use crate::scalar::{Expr, Program, Real, trace};
 use crate::spatial::{Pose, Vec3};
@@ -38,13 +39,22 @@ pub(crate) struct ModelWanted {
 
 /// A denominator may be this much smaller than around home; the general road, which looks for better pivots, answers beyond.
 const POOR: f64 = 1e-3;
+/// So much smaller in direct dynamics.
+const POOR_DIRECT: f64 = 3e-2;
+/// Pivots of the inertia may be this much smaller than its diagonal, and that much than its trace, lengths scaled: beyond, digits are
+/// lost that the general road keeps or says to be lost.
+const INERTIA: [f64; 2] = [1e-3, 1e-4];
+/// The forces that move the platform may be this much smaller than those that cancel.
+const FORCES: f64 = 1e-3;
 /// Numbers of a pose that follow from others may differ by this from what they should be.
 const EXACT: f64 = 1e-13;
 
 /// The graph of a model.
 pub(crate) fn lowered(robot: &Robot, mode: &WorkingMode, wanted: &ModelWanted) -> Result<Lowered, CodegenError> {
     let kind = wanted.kind;
-    let mut subject = Subject::new(robot, mode, Vec::new(), wanted.friction, Solve::Unrolled, kind)?;
+    // Of direct dynamics the equations are asked for, and solved here: what their digits depend on is seen on the way.
+    let solve = if kind == ModelKind::Ddm { Solve::Routine } else { Solve::Unrolled };
+    let mut subject = Subject::new(robot, mode, Vec::new(), wanted.friction, solve, kind)?;
     let plan = &robot.model().topology().plan;
     if plan.careful || !plan.anchors.is_empty() {
         return Err(CodegenError::NoClosedForm);
@@ -67,7 +77,9 @@ pub(crate) fn lowered(robot: &Robot, mode: &WorkingMode, wanted: &ModelWanted) -
         graph.outputs[..values].iter().map(|v| if v.minus { -results[v.node] } else { results[v.node] }).collect()
     };
     checked::vectors(&subject, kind, &inputs, of)?;
-    let least = least_denominators(&graph, &subject, &inputs);
+    // Accelerations are what large forces leave: denominators that are small already around home leave too few digits.
+    let share = if kind == ModelKind::Ddm { POOR_DIRECT * (0.1 / subject.smallest_pivots[0]).max(1.0) } else { POOR };
+    let least = least_denominators(&graph, &subject, &inputs, share);
     Ok(Lowered { graph, inputs, outputs, values, least })
 }
 
@@ -81,13 +93,25 @@ fn with_conditions(subject: &Subject<'_>, kind: ModelKind, inputs: &[Group]) -> 
     let names: Vec<String> = inputs.iter().flat_map(|g| g.entries.clone()).collect();
     trace(&names, |x| {
         let given = split(inputs, x);
-        let mut values = subject.evaluate(kind, &given).values;
+        let Outputs { mut values, system } = subject.evaluate(kind, &given);
+        let mut digits = Vec::new();
+        if let Some((M, b)) = system {
+            let (x, pivots) = eliminated(&M, &b);
+            digits = of_inertia(subject, &M, &pivots);
+            digits.push(of_forces(
+                subject,
+                &b,
+                &subject.evaluate(kind, &resting(&given)).system.map_or(b.clone(), |s| s.1),
+            ));
+            values = x;
+        }
         let model = subject.model::<Expr>(&[]);
         let mut hold = |margin: Expr| {
             if !matches!(margin, Expr::Num(m) if m >= 0.0) {
                 values.push(margin);
             }
         };
+        digits.into_iter().for_each(&mut hold);
         of_posture(subject, &model, &given.pose, &mut hold);
         if subject.by_matrix || model.topology().platform.coordinates == Coordinates::Spatial {
             of_pose(subject, &model, &given.pose, &mut hold);
@@ -96,6 +120,33 @@ fn with_conditions(subject: &Subject<'_>, kind: ModelKind, inputs: &[Group]) -> 
         }
         values
     })
+}
+
+/// The inertia can be divided by.
+fn of_inertia(subject: &Subject<'_>, M: &Dense<Expr>, pivots: &[Expr]) -> Vec<Expr> {
+    let model = subject.robot.model();
+    let independent = &model.topology().platform.independent;
+    let scale = |k: usize| if independent[k].is_angle() { model.length().powi(2).recip() } else { 1.0 };
+    let trace = (0..pivots.len()).fold(Expr::lit(0.0), |sum, k| sum + M.at(k, k) * Expr::lit(scale(k)));
+    let [own, all] = INERTIA;
+    let margins =
+        |(k, pivot): (usize, &Expr)| [*pivot - M.at(k, k) * Expr::lit(own), *pivot - trace * Expr::lit(all / scale(k))];
+    pivots.iter().enumerate().flat_map(margins).collect()
+}
+
+/// What moves the platform is a share of what its motion and weight ask for: the digits of a small difference are lost.
+fn of_forces(subject: &Subject<'_>, b: &[Expr], without_efforts: &[Expr]) -> Expr {
+    let model = subject.robot.model();
+    let independent = &model.topology().platform.independent;
+    let scale = |k: usize| if independent[k].is_angle() { model.length().powi(2).recip() } else { 1.0 };
+    let squares =
+        |f: &[Expr]| f.iter().enumerate().fold(Expr::lit(0.0), |sum, (k, f)| sum + f.squared() * Expr::lit(scale(k)));
+    squares(b) - squares(without_efforts) * Expr::lit(FORCES * FORCES)
+}
+
+/// A state with no drive at work.
+fn resting(given: &Inputs<Expr>) -> Inputs<Expr> {
+    Inputs { efforts: given.efforts.iter().map(|_| Expr::lit(0.0)).collect(), ..given.clone() }
 }
 
 /// Every leg reaches its place, with its joints in their ranges.
@@ -143,12 +194,12 @@ fn of_pose(subject: &Subject<'_>, model: &Model<Expr>, x: &[Expr], hold: &mut im
 }
 
 /// Denominators with the least size that they may have: a share of their size around home.
-fn least_denominators(graph: &Graph, subject: &Subject<'_>, inputs: &[Group]) -> Vec<(NodeIndex, f64)> {
+fn least_denominators(graph: &Graph, subject: &Subject<'_>, inputs: &[Group], share: f64) -> Vec<(NodeIndex, f64)> {
     let around: Vec<Vec<f64>> = states(subject, inputs).iter().map(|(x, _)| graph.results(x)).collect();
     let size = |id: NodeIndex| around.iter().map(|r| r[id].abs()).filter(|x| x.is_finite()).fold(0.0, f64::max);
     let uses = graph.uses();
     let denominator = |(id, node): (NodeIndex, &GraphNode)| match node {
-        GraphNode::Reciprocal(x) if uses[id] > 0 => Some((*x, POOR * size(*x))),
+        GraphNode::Reciprocal(x) if uses[id] > 0 => Some((*x, share * size(*x))),
         _ => None,
     };
     graph.nodes.iter().enumerate().filter_map(denominator).collect()

@@ -425,7 +425,7 @@ impl Dynamics {
         self.accelerate(model, in_lanes);
         // Legs are in lanes where all their pivots are good.
         if let Some(M) = in_doubt.filter(|_| !in_lanes)
-            && self.are_rounding(model, efforts, friction)
+            && self.are_rounding(model, t_r, efforts, friction).unwrap_or(true)
         {
             let n = self.accelerations.len();
             return Err(SolveError::HardlyMoves { motion: self.extreme_motion(model, &M[..n * n], 0) });
@@ -468,21 +468,30 @@ impl Dynamics {
         Ok((f64::EPSILON * (largest / least) * force > DIGITS_LOST * least * answer).then_some(M))
     }
 
-    /// Whether the accelerations found are lost in rounding: what the robot lacks while it moves with them, computed anew leg by
-    /// leg, would be answered by a change of them.
-    fn are_rounding(&mut self, model: &Model<f64>, given: &[f64], friction: Option<Sign>) -> bool {
-        let n = self.accelerations.len();
-        let asked = self.efforts.h;
-        reduce(model, friction, &mut self.pos, &mut self.motion, &mut self.efforts);
-        self.efforts.give(given);
-        let (freedoms, h) = (Freedoms::of(model, &self.motion), self.efforts.h.to_array());
-        self.efforts.h = asked;
-        let mut change: [f64; 6] = std::array::from_fn(|k| if k < n { -freedoms.down(&h, k) } else { 0.0 });
-        lu_solve(&self.M, n, &mut change[..n]);
+    /// Whether the accelerations found are lost in rounding: joints are known to a rounding over the smallest pivot of their leg, and
+    /// moved by that they must leave the answer as it is.
+    fn are_rounding(
+        &mut self,
+        model: &Model<f64>,
+        t_r: &[f64],
+        efforts: &[f64],
+        friction: Option<Sign>,
+    ) -> Result<bool, SolveError> {
+        let mut other = self.clone();
+        let by = 2.0 * f64::EPSILON / self.motion.least_pivot();
+        for (k, c) in model.topology().coords.ids().enumerate() {
+            let joint = &mut other.pos.joints[c];
+            let by = if k % 2 == 0 { by } else { -by };
+            joint.turn = joint.turn.advance(by);
+            joint.value += by * if model.topology().coords[c].slides { model.length() } else { 1.0 };
+        }
+        other.equations(model, t_r, efforts, friction)?;
+        other.solve_equations(model)?;
         let independent = &model.topology().platform.independent;
         let length = |k: usize| if independent[k].is_angle() { model.length() } else { 1.0 };
         let most = |x: &[f64]| x.iter().enumerate().fold(0.0_f64, |most, (k, x)| most.max((x * length(k)).abs()));
-        most(&change[..n]) > DIGITS_LOST * most(&self.accelerations)
+        let change: Vec<f64> = other.accelerations.iter().zip(&self.accelerations).map(|(a, b)| a - b).collect();
+        Ok(most(&change) > DIGITS_LOST * most(&self.accelerations))
     }
 
     /// The motion of the platform that its inertia resists most, least, or at a place between, largest component one.
@@ -509,7 +518,8 @@ impl Dynamics {
         let n = self.accelerations.len();
         let rest = [0.0; 6];
         let Self { pos, motion, efforts, lanes, simple, inertia, .. } = self;
-        if efforts.needs_legs() {
+        // Legs that stand on the platform, or on each other, have no inertia of their own there.
+        if efforts.needs_legs() || !*simple {
             pos.leave_lanes();
         }
         let gravity = model.numbers().gravity.map(Lanes::lit);

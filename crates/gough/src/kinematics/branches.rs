@@ -157,11 +157,21 @@ pub(super) fn name(model: &Model<f64>, pose: &Pose<f64>, given: &[(CoordId, f64)
     let all = strands(model);
     let led: Vec<Vec<(&AnchorPosture, Positions<f64>)>> =
         all.iter().map(|strand| led_here(model, strand, pose, given)).collect();
-    if all == [Strand::Whole] {
+    // What is led here is known, also where no start of a search came to it.
+    let is_all = |strand: &Strand| match strand {
+        Strand::Whole => true,
+        Strand::Legs(legs) => legs.len() == topology.legs.len(),
+    };
+    if let [strand] = &all[..]
+        && is_all(strand)
+    {
         for (anchor, pos) in &led[0] {
-            let known = postures.iter().any(|p| stands_alike(model, &Strand::Whole, p.positions(), pos));
-            if !known && check_closed(model, pos).is_ok() && check_ranges(model, pos).is_ok() {
-                postures.push(Posture::new(model, pos.clone(), WorkingMode::of_anchor(anchor)));
+            let known = postures.iter().any(|p| stands_alike(model, strand, p.positions(), pos));
+            let mut pos = pos.clone();
+            pos.X_WE = *pose;
+            pose_bodies(model, &mut pos);
+            if !known && check_closed(model, &pos).is_ok() && check_ranges(model, &pos).is_ok() {
+                postures.push(Posture::new(model, pos, WorkingMode::of_anchor(anchor)));
             }
         }
     }

@@ -145,6 +145,17 @@ impl<S: Real> Motion<S> {
 }
 
 impl Motion<f64> {
+    /// A bound below the pivots, lengths scaled, that all legs were factored with: the smallest one where an order was made for the
+    /// posture, else what the plan's order is held to.
+    pub(crate) fn least_pivot(&self) -> f64 {
+        let Some(own) = &self.own_pivots else { return POOR_PIVOT };
+        let of_leg = |(id, pivots): (LegId, &LegPivots)| {
+            let (first, n) = (self.places[id].start, pivots.cols.len());
+            (0..n).map(|i| pivots.scales[i] / self.factors[first + i * n + i].abs()).fold(POOR_PIVOT, f64::min)
+        };
+        own.iter().map(of_leg).fold(POOR_PIVOT, f64::min)
+    }
+
     /// Rates and accelerations of the joints from the lanes.
     pub(crate) fn take_from_lanes(&mut self, model: &Model<f64>) {
         for (group, own) in model.groups().iter().zip(&self.lanes) {

@@ -36,11 +36,10 @@ pub struct Answers {
     pub refused: Vec<Refused>,
 }
 
-/// Whether a model is compiled. Direct dynamics is not: where the robot's inertia is nearly singular its elimination without pivoting
-/// loses digits that the general road keeps.
+/// Whether the general road answers a model.
 pub(super) fn is_answered(kind: ModelKind) -> bool {
-    use ModelKind::{Idm, Igm, Jacobian, Kinematics};
-    matches!(kind, Igm | Kinematics | Jacobian | Idm)
+    use ModelKind::{Ddm, Idm, Igm, Jacobian, Kinematics};
+    matches!(kind, Igm | Kinematics | Jacobian | Idm | Ddm)
 }
 
 impl BlockProgram {
@@ -133,6 +132,9 @@ impl BlockProgram {
         match self.wanted.kind {
             ModelKind::Idm => {
                 memory.inverse(model, &pose, &self.mode, &rest[..n], &rest[n..], friction).map(<[f64]>::to_vec)
+            }
+            ModelKind::Ddm => {
+                memory.direct(model, &pose, &self.mode, &rest[..n], &rest[n..], friction).map(<[f64]>::to_vec)
             }
             ModelKind::Igm => Ok(posture()?.joints(model, &all().collect::<Vec<_>>())),
             ModelKind::Kinematics => {

@@ -23,6 +23,7 @@
 
 mod assemble;
 mod cache;
+mod compiled;
 mod general;
 mod ops;
 mod run;
@@ -36,6 +37,7 @@ use crate::codegen::lower::{Lowered, ModelWanted, lowered};
 use crate::codegen::{CodegenError, Group, ModelKind};
 use crate::kinematics::WorkingMode;
 use crate::model::Model;
+use compiled::Machine;
 use ops::{Instruction, Opcode, Register};
 use run::{BLOCK, BlockMemory};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -58,13 +60,15 @@ pub struct BlockProgram {
     wanted: ModelWanted,
     model: Model<f64>,
     mode: WorkingMode,
+    /// Machine code, where there is some: it is run in place of the list.
+    machine: Option<Machine>,
     /// Memory of blocks that are done.
     pool: Mutex<Vec<BlockMemory>>,
 }
 
 impl Robot {
     /// A model compiled to be run over many states, in the working mode of the file and without friction; it is made once.
-    /// Inverse geometry, kinematics, the inverse Jacobian and inverse dynamics can be compiled, of robots that have
+    /// Inverse geometry, kinematics, the inverse Jacobian, inverse and direct dynamics can be compiled, of robots that have
     /// generated code.
     pub fn program(&self, model: ModelKind) -> Result<Arc<BlockProgram>, CodegenError> {
         self.program_in(model, self.mode(), false)
@@ -116,6 +120,7 @@ impl BlockProgram {
         }
         let found = lowered(robot, mode, &wanted)?;
         let program = assemble::assembled(&found).ok_or(CodegenError::TooLarge)?;
+        let machine = Machine::new(&program);
         let order = schedule::scheduled(&program).ok_or(CodegenError::TooLarge)?;
         let Lowered { inputs, outputs, .. } = found;
         let widths = [&inputs, &outputs].map(|list| list.iter().map(|g| g.entries.len()).sum());
@@ -132,6 +137,7 @@ impl BlockProgram {
             wanted,
             model: robot.model().clone(),
             mode: mode.clone(),
+            machine,
             pool: Mutex::new(Vec::new()),
         })
     }
@@ -172,13 +178,37 @@ impl BlockProgram {
     /// Run states on this thread, one row of numbers each, into rows of answers; `failed` is told the places of states that the
     /// program does not answer, whose rows mean nothing.
     fn run(&self, states: &[f64], answers: &mut [f64], failed: impl FnMut(usize)) {
+        if let Some(machine) = &self.machine {
+            return machine.run(states, answers, failed);
+        }
         let width = self.width();
         let row = |i: usize, row: &mut [f64]| row.copy_from_slice(&states[i * width..(i + 1) * width]);
-        self.run_with(states.len() / width.max(1), row, answers, failed);
+        self.run_in_blocks(states.len() / width.max(1), row, answers, failed);
+    }
+
+    /// Whether the program is machine code.
+    #[doc(hidden)]
+    pub fn is_compiled(&self) -> bool {
+        self.machine.is_some()
     }
 
     /// Run states on this thread whose rows `row` writes.
     pub(crate) fn run_with(
+        &self,
+        count: usize,
+        row: impl FnMut(usize, &mut [f64]),
+        answers: &mut [f64],
+        failed: impl FnMut(usize),
+    ) {
+        match &self.machine {
+            Some(machine) => machine.run_with(count, row, answers, failed),
+            None => self.run_in_blocks(count, row, answers, failed),
+        }
+    }
+
+    /// Run states over blocks, operation by operation.
+    #[doc(hidden)]
+    pub fn run_in_blocks(
         &self,
         count: usize,
         mut row: impl FnMut(usize, &mut [f64]),

@@ -220,7 +220,9 @@ impl Asked<'_> {
         // Rates are compared first: efforts follow from them.
         for (c, coord) in model.topology().coords.iter() {
             let (a, b) = ([found.motion.rates[c], found.motion.accels[c]], wanted.rates[&coord.name]);
-            if differ(&a, &b, tolerance, 1.0) {
+            // Rates grow with a small pivot, what changes them with its square, and a pivot divides that again.
+            let tolerances = [tolerance, tolerance.max(1e-13 / pivot.powi(3))];
+            if (0..2).any(|k| differ(&a[k..=k], &b[k..=k], tolerances[k], 1.0)) {
                 return report(&coord.name, &a, &b);
             }
         }
@@ -280,14 +282,21 @@ impl Asked<'_> {
             Ok(_) => {}
             Err(e) => return Err(("roads", format!("the fast road refuses: {e}"))),
         }
-        match direct_dynamics(model, posture, &state.t, &state.found.efforts) {
-            Ok((td, _)) if differ(&td, &state.td, 1e-6 / state.pivot.powi(2), 1.0) => {
-                Err(("there and back", format!("accelerations {td:?}, wanted {:?}", state.td)))
+        let efforts = &state.found.efforts;
+        let fast = memory.direct(model, posture.pose(), posture.mode(), &state.t, efforts, None).map(<[f64]>::to_vec);
+        let long = direct_dynamics(model, posture, &state.t, efforts).map(|(td, _)| td);
+        for (road, found) in [("fast", fast), ("long", long)] {
+            match found {
+                Ok(td) if differ(&td, &state.td, 1e-6 / state.pivot.powi(2), 1.0) => {
+                    let at = format!("wanted {:?}, pivot {:e}", state.td, state.pivot);
+                    return Err(("there and back", format!("accelerations, {road} road: {td:?}, {at}")));
+                }
+                Ok(_) | Err(SolveError::NoInertia { .. }) => {}
+                Err(SolveError::HardlyMoves { .. }) if state.pivot < NEARLY_SINGULAR => {}
+                Err(e) => return Err(("there and back", format!("ddm, {road} road, refuses what idm answers: {e}"))),
             }
-            Ok(_) | Err(SolveError::NoInertia { .. }) => Ok(()),
-            Err(SolveError::HardlyMoves { .. }) if state.pivot < NEARLY_SINGULAR => Ok(()),
-            Err(e) => Err(("there and back", format!("ddm refuses what idm answers: {e}"))),
         }
+        Ok(())
     }
 
     /// Every branch of the pose closes, and its drives lead back to the pose.
@@ -443,36 +452,45 @@ impl Asked<'_> {
         Ok(())
     }
 
-    /// The program over blocks of states against the general road.
+    /// Programs, as machine code and over blocks of states, against the general road: efforts, and accelerations back from them.
     fn program(&mut self, states: &[State]) -> Outcome {
         if states.is_empty() {
             return Ok(());
         }
         self.ask("program");
-        let kind = ModelKind::Idm;
-        let program = match self.robot.program_by_matrix(kind, states[0].posture.mode(), false) {
-            Ok(program) => program,
-            Err(e) if e.kind() == "disagrees" => return Err(("program", e.to_string())),
-            Err(e) => {
-                *self.tally.unanswered.entry(format!("program {}", e.kind())).or_default() += 1;
-                return Ok(());
-            }
-        };
-        for state in states.iter().filter(|s| s.posture.mode() == states[0].posture.mode()) {
-            let pose = state.posture.pose();
-            let other = &state.td;
-            let R = pose.R.0.transpose();
-            let row: Vec<f64> = pose.p.iter().chain(R.iter()).chain(&state.t).chain(other).copied().collect();
-            let (fast, long) = (program.answers(&row, |_| true), program.general(&row));
-            let tolerance = 1e-11 / state.pivot.powi(2);
-            match (fast, long) {
-                (Ok(fast), Ok(long)) if fast.refused.is_empty() => {
-                    if differ(&fast.values, &long, tolerance, 1e-3) {
-                        return Err(("program", format!("{}: {:?}, long road {long:?}", kind.name(), fast.values)));
-                    }
+        for kind in [ModelKind::Idm, ModelKind::Ddm] {
+            let program = match self.robot.program_by_matrix(kind, states[0].posture.mode(), false) {
+                Ok(program) => program,
+                Err(e) if e.kind() == "disagrees" => return Err(("program", e.to_string())),
+                Err(e) => {
+                    *self.tally.unanswered.entry(format!("program {}", e.kind())).or_default() += 1;
+                    return Ok(());
                 }
-                (Ok(fast), Err(long)) if fast.refused.len() == 1 && fast.refused[0].why.kind() == long.kind() => {}
-                (fast, long) => return Err(("program", format!("{}: {fast:?}, long road {long:?}", kind.name()))),
+            };
+            for state in states.iter().filter(|s| s.posture.mode() == states[0].posture.mode()) {
+                let pose = state.posture.pose();
+                let other = if kind == ModelKind::Idm { &state.td } else { &state.found.efforts };
+                let R = pose.R.0.transpose();
+                let row: Vec<f64> = pose.p.iter().chain(R.iter()).chain(&state.t).chain(other).copied().collect();
+                let (fast, long) = (program.answers(&row, |_| true), program.general(&row));
+                let tolerance = 1e-11 / state.pivot.powi(2);
+                let name = kind.name();
+                match (fast, long) {
+                    (Ok(fast), Ok(long)) if fast.refused.is_empty() => {
+                        let mut blocks = vec![0.0; long.len()];
+                        let mut left = false;
+                        program.run_in_blocks(1, |_, x| x.copy_from_slice(&row), &mut blocks, |_| left = true);
+                        let differs = |x: &[f64]| differ(x, &long, tolerance, 1e-3);
+                        if differs(&fast.values) || (!left && differs(&blocks)) {
+                            let at = format!("pivot {:e}, moved with {:?}", state.pivot, state.td);
+                            let what =
+                                format!("{name}: {:?}, in blocks {blocks:?}, long road {long:?}, {at}", fast.values);
+                            return Err(("program", what));
+                        }
+                    }
+                    (Ok(fast), Err(long)) if fast.refused.len() == 1 && fast.refused[0].why.kind() == long.kind() => {}
+                    (fast, long) => return Err(("program", format!("{name}: {fast:?}, long road {long:?}"))),
+                }
             }
         }
         Ok(())

@@ -1,4 +1,5 @@
-//! A program over blocks of states is the general road: same numbers, same refusals, whatever stands beside a state in a block.
+//! A program, as machine code or over blocks of states, is the general road: same numbers, same refusals, whatever stands beside a
+//! state.
 
 use crate::common::{all_robots, random, random_pose, robot};
 use gough::batch::{Driven, State, accelerations, efforts};
@@ -10,7 +11,8 @@ use gough::spatial::{Pose, Rotation, vec3};
 use gough::{Inertia, Robot};
 use rand::RngExt as _;
 
-const KINDS: [ModelKind; 4] = [ModelKind::Igm, ModelKind::Kinematics, ModelKind::Jacobian, ModelKind::Idm];
+const KINDS: [ModelKind; 5] =
+    [ModelKind::Igm, ModelKind::Kinematics, ModelKind::Jacobian, ModelKind::Idm, ModelKind::Ddm];
 
 /// States near home, one in seven far away: rows as the program takes them.
 fn rows(robot: &Robot, program: &BlockProgram, count: usize, seed: u64) -> Vec<f64> {
@@ -40,6 +42,40 @@ fn off(robot: &Robot, kind: ModelKind, found: &[f64], wanted: &[f64]) -> f64 {
     found.iter().zip(wanted).enumerate().map(gap).fold(0.0, |m: f64, x| if x <= m { m } else { x }) / scale
 }
 
+/// Answers operation by operation, and the states that are left to the general road.
+fn in_blocks(program: &BlockProgram, x: &[f64]) -> (Vec<f64>, Vec<usize>) {
+    let (width, out) = (program.width(), program.answer_width());
+    let count = x.len() / width;
+    let (mut answers, mut left) = (vec![0.0; count * out], Vec::new());
+    let row = |i: usize, row: &mut [f64]| row.copy_from_slice(&x[i * width..(i + 1) * width]);
+    program.run_in_blocks(count, row, &mut answers, |i| left.push(i));
+    (answers, left)
+}
+
+/// Machine code and blocks leave the same states to the general road, whatever their number is, and a state has the same answer
+/// alone and beside others.
+#[test]
+fn machine_code_does_what_blocks_do() {
+    for name in gough::robots::names() {
+        let robot = robot(name);
+        for kind in KINDS {
+            let Ok(program) = robot.program(kind) else { continue };
+            if cfg!(all(feature = "compiled", target_arch = "x86_64", target_feature = "avx2")) {
+                assert!(program.is_compiled(), "{name} {}", kind.name());
+            }
+            let (width, out) = (program.width(), program.answer_width());
+            let x = rows(&robot, &program, 131, 93);
+            let all = program.answers(&x, |_| true).unwrap();
+            let (_, left) = in_blocks(&program, &x);
+            assert_eq!(program.left_over(&x), left.len(), "{name} {}", kind.name());
+            for count in [1, 2, 3, 4, 5, 130] {
+                let some = program.answers(&x[..count * width], |_| true).unwrap();
+                assert_eq!(some.values[..], all.values[..count * out], "{name} {}, {count} states", kind.name());
+            }
+        }
+    }
+}
+
 #[test]
 fn programs_answer_as_the_general_road() {
     for robot in all_robots() {
@@ -64,14 +100,19 @@ fn programs_answer_as_the_general_road() {
             let (count, width, out) = (75, program.width(), program.answer_width());
             let x = rows(&robot, &program, count, 91);
             let found = program.answers(&x, |_| true).unwrap();
+            let (blocks, left) = in_blocks(&program, &x);
             let mut refused = found.refused.iter().peekable();
             for i in 0..count {
                 let long = program.general(&x[i * width..(i + 1) * width]);
                 let fast = &found.values[i * out..(i + 1) * out];
                 match (long, refused.next_if(|r| r.state == i)) {
                     (Ok(long), None) => {
-                        let off = off(&robot, kind, fast, &long);
-                        assert!(off <= 1e-11, "{} {}, state {i}: {off:e}", robot.name(), kind.name());
+                        let own = off(&robot, kind, fast, &long);
+                        assert!(own <= 1e-11, "{} {}, state {i}: {own:e}", robot.name(), kind.name());
+                        if !left.contains(&i) {
+                            let own = off(&robot, kind, &blocks[i * out..(i + 1) * out], &long);
+                            assert!(own <= 1e-11, "{} {}, block, state {i}: {own:e}", robot.name(), kind.name());
+                        }
                     }
                     (Err(long), Some(fast)) => assert_eq!(long.kind(), fast.why.kind(), "{}", robot.name()),
                     (long, fast) => panic!("{} {}, state {i}: {long:?} {fast:?}", robot.name(), kind.name()),
@@ -86,7 +127,7 @@ fn programs_answer_as_the_general_road() {
 fn near_home_programs_answer_alone() {
     for name in gough::robots::names() {
         let robot = robot(name);
-        for kind in [ModelKind::Idm, ModelKind::Jacobian] {
+        for kind in [ModelKind::Idm, ModelKind::Ddm, ModelKind::Jacobian] {
             let program = robot.program(kind).unwrap_or_else(|e| panic!("{name}: {e}"));
             let home = program.inputs()[0].entries.len() == 12;
             let mut row: Vec<f64> = robot.coordinates_of(robot.home().pose());
@@ -144,7 +185,9 @@ fn batches_by_programs_are_states_alone() {
         let drives = robot.active_joints().len();
         let friction = [None, Some(Sign::Sharp)][n % 2];
         // What is made is taken, however few the states are.
-        by_program += usize::from(robot.program_by_matrix(ModelKind::Idm, mode, friction.is_some()).is_ok());
+        for kind in [ModelKind::Idm, ModelKind::Ddm] {
+            by_program += usize::from(robot.program_by_matrix(kind, mode, friction.is_some()).is_ok());
+        }
         let own: Vec<(Pose<f64>, Vec<f64>, Vec<f64>)> = (0..40)
             .map(|i| {
                 let mut pose = random_pose(&robot, &mut random, 0.1, 0.1);
@@ -188,5 +231,5 @@ fn batches_by_programs_are_states_alone() {
             }
         }
     }
-    assert!(by_program >= 18, "{by_program} robots have programs");
+    assert!(by_program >= 36, "{by_program} programs");
 }

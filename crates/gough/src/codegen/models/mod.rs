@@ -100,6 +100,7 @@ pub(super) struct System<S> {
 }
 
 /// Inputs of a model in the scalar that it is evaluated in.
+#[derive(Clone)]
 pub(super) struct Inputs<S> {
     pub parameters: Vec<S>,
     pub pose: Vec<S>,
@@ -619,6 +620,11 @@ pub(super) fn postures(robot: &Robot, mode: &WorkingMode) -> Result<Vec<Position
 
 /// Factors of a symmetric definite matrix: `A = L D Lᵀ`, down the diagonal.
 pub(super) fn solve_symmetric<S: Real>(A: &Dense<S>, b: &[S]) -> Vec<S> {
+    eliminated(A, b).0
+}
+
+/// The solution, and the pivots that it divides by.
+pub(super) fn eliminated<S: Real>(A: &Dense<S>, b: &[S]) -> (Vec<S>, Vec<S>) {
     let n = b.len();
     let (mut L, mut x) = (A.clone(), b.to_vec());
     let mut reciprocals = Vec::with_capacity(n);
@@ -639,7 +645,7 @@ pub(super) fn solve_symmetric<S: Real>(A: &Dense<S>, b: &[S]) -> Vec<S> {
         let rest = (k + 1..n).fold(x[k], |sum, j| sum - L.at(k, j) * x[j]);
         x[k] = rest * reciprocals[k];
     }
-    x
+    (x, (0..n).map(|k| L.at(k, k)).collect())
 }
 
 /// Unrolled elimination in a fixed order.

@@ -1,0 +1,106 @@
+//! Machine code that can be run.
+#![allow(unsafe_code)]
+
+use crate::allocate::write;
+use crate::formula::{Formula, Function};
+use crate::{Four, PACK};
+use memmap2::{Mmap, MmapMut};
+use std::fmt;
+
+/// Four numbers where the processor reads them best.
+#[repr(C, align(32))]
+#[derive(Clone, Copy, Debug)]
+struct Aligned(Four);
+
+/// What code is called as: rows, answers, slots, numbers, which rows are good, packs.
+type Entry = unsafe extern "sysv64" fn(*const f64, *mut f64, *mut Aligned, *const Aligned, *mut u8, usize);
+
+/// Calls a function for the code: its arguments are in the first two slots.
+#[expect(improper_ctypes_definitions, reason = "the address of a function is handed through, and called here alone")]
+extern "sysv64" fn call(arguments: &mut [Four; 2], f: Function) {
+    f(arguments);
+}
+
+/// Machine code of a formula.
+pub struct Code {
+    memory: Mmap,
+    numbers: Vec<Aligned>,
+    slots: usize,
+    widths: [usize; 2],
+}
+
+/// Memory that code computes in.
+#[derive(Clone, Debug)]
+pub struct Scratch(Vec<Aligned>);
+
+impl Formula {
+    /// Machine code of the formula; none where the processor has no AVX2 or FMA, memory cannot be made executable, or an operation
+    /// reads a value of another formula.
+    pub fn compile(&self) -> Option<Code> {
+        if !(std::is_x86_feature_detected!("avx2") && std::is_x86_feature_detected!("fma")) {
+            return None;
+        }
+        let written = write(self, call as *const () as usize)?;
+        let mut memory = MmapMut::map_anon(written.bytes.len()).ok()?;
+        memory.copy_from_slice(&written.bytes);
+        Some(Code {
+            memory: memory.make_exec().ok()?,
+            numbers: written.numbers.iter().map(|x| Aligned([*x; PACK])).collect(),
+            slots: written.slots,
+            widths: self.widths,
+        })
+    }
+}
+
+impl Code {
+    /// Memory to compute in, for one thread at a time.
+    pub fn scratch(&self) -> Scratch {
+        Scratch(vec![Aligned([0.0; PACK]); self.slots])
+    }
+
+    /// Bytes of machine code.
+    pub fn len(&self) -> usize {
+        self.memory.len()
+    }
+
+    /// Whether there is no code; never.
+    pub fn is_empty(&self) -> bool {
+        self.memory.is_empty()
+    }
+
+    /// Compute as many packs of four rows as `good` has entries. Bit `i` of an entry is set where row `i` of the pack is
+    /// answered. Nothing is done, and no is the answer, when rows or answers are too few or the scratch memory is that of other
+    /// code.
+    #[must_use]
+    pub fn run(&self, rows: &[f64], answers: &mut [f64], good: &mut [u8], scratch: &mut Scratch) -> bool {
+        let packs = good.len();
+        let fits = |len: usize, width: usize| packs.checked_mul(PACK * width).is_some_and(|need| need <= len);
+        if !(fits(rows.len(), self.widths[0]) && fits(answers.len(), self.widths[1]) && scratch.0.len() >= self.slots) {
+            return false;
+        }
+        if packs == 0 {
+            return true;
+        }
+        // SAFETY: the memory holds a whole function of this type, written by `write`, and is executable since `make_exec`.
+        let entry = unsafe { std::mem::transmute::<*const u8, Entry>(self.memory.as_ptr()) };
+        // SAFETY: the function reads `packs` times four rows and writes as many answers and one byte per pack, all of which are
+        // there; it uses slots and numbers by places below the counts that it was written with, and keeps no pointer.
+        unsafe {
+            entry(
+                rows.as_ptr(),
+                answers.as_mut_ptr(),
+                scratch.0.as_mut_ptr(),
+                self.numbers.as_ptr(),
+                good.as_mut_ptr(),
+                packs,
+            );
+        }
+        true
+    }
+}
+
+impl fmt::Debug for Code {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Code of {} bytes, {} numbers, {} slots", self.memory.len(), self.numbers.len(), self.slots)
+    }
+}
