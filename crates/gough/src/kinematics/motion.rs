@@ -298,7 +298,12 @@ fn move_dependent(
 fn move_carefully(model: &Model<f64>, pos: &mut Positions<f64>, motion: &mut Motion<f64>) -> Result<(), SolveError> {
     pose_bodies(model, pos);
     let topology = model.topology();
-    let pivots: PerLeg<LegPivots> = topology.legs.map(|id, _| newton::leg_pivots(model, id, pos));
+    let pivots: PerLeg<LegPivots> = topology.legs.map(|id, _| {
+        let own = newton::leg_pivots(model, id, pos);
+        let planned = &topology.plan.pivots_of_leg[id];
+        let is_poor = own.cols.len() < planned.cols.len() || newton::smallest_pivot(model, id, &own, pos) < SINGULAR;
+        if is_poor { newton::leg_pivots_by_row(model, id, pos) } else { own }
+    });
     for (id, own) in pivots.iter() {
         let planned = &topology.plan.pivots_of_leg[id];
         let singular = |kind| Err(SolveError::Singular { leg: Some(topology.legs[id].name.clone()), kind });

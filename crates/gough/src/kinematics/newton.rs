@@ -431,12 +431,26 @@ pub fn pivot_order(model: &Model<f64>, unknowns: &Unknowns, pos: &Positions<f64>
 
 /// Closure rows that give the rates of a leg at a posture: passive joints are eliminated first, then active ones.
 pub fn leg_pivots(model: &Model<f64>, id: LegId, pos: &Positions<f64>) -> LegPivots {
+    leg_pivots_in(model, id, pos, false)
+}
+
+/// An order of elimination for a posture with long lever arms: rows are compared by their largest entries, so that an arm of a
+/// thousand lengths does not hide the rows beside it.
+pub fn leg_pivots_by_row(model: &Model<f64>, id: LegId, pos: &Positions<f64>) -> LegPivots {
+    leg_pivots_in(model, id, pos, true)
+}
+
+fn leg_pivots_in(model: &Model<f64>, id: LegId, pos: &Positions<f64>, by_row: bool) -> LegPivots {
     let topology = model.topology();
     let leg = &topology.legs[id];
     let coords: Vec<CoordId> = leg.coords.iter().collect();
     let unknowns = Unknowns::of_leg(model, id, &coords);
     let mut a = Dense::zeros(row_count(model, &unknowns), coords.len() + 1);
     jacobian(model, &unknowns, model.length(), pos, &mut a);
+    for row in a.data.chunks_exact_mut(coords.len() + 1).filter(|_| by_row) {
+        let most = row.iter().fold(1.0_f64, |most, x| most.max(x.abs()));
+        row.iter_mut().for_each(|x| *x /= most);
+    }
     let of_kind = |kind: CoordKind| -> Vec<usize> {
         let open = |c: &CoordId| topology.plan.given.contains(c) || topology.is_held(*c);
         let is = |c: &CoordId| topology.coords[*c].kind == kind && !open(c);

@@ -311,9 +311,12 @@ impl Plain {
     fn driving(&self, scaled: bool) -> Solved {
         let mut drives = self.on_freedoms(&self.active);
         if scaled {
+            let size = |r: &[f64]| dot(r, r).sqrt();
+            let longest = drives.iter().map(|r| size(r)).fold(0.0, f64::max);
             drives.iter_mut().for_each(|r| {
-                let size = dot(r, r).sqrt().max(1e-300);
-                r.iter_mut().for_each(|x| *x /= size);
+                // A drive that cannot move is not one that moves in the direction of its rounding.
+                let by = Some(size(r)).filter(|s| *s > NOTHING * longest).map_or(0.0, f64::recip);
+                r.iter_mut().for_each(|x| *x *= by);
             });
         }
         Solved::of(&across(&drives, self.free.len()), if scaled { NOTHING } else { 1e-12 })
