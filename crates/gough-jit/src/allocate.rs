@@ -2,8 +2,8 @@
 
 use crate::PACK;
 use crate::encode::{
-    ADD, ALWAYS, AND, BLEND, Base, Bytes, COMPARE, DIV, EQUAL, EXTRACT_HALF, INSERT_HALF, LOAD, LOAD_HIGH, LOAD_LOW,
-    MUL, NOT_BELOW, Place, SIGNS, SQRT, STORE, STORE_HIGH, STORE_LOW, SUB, XOR, Ymm, fused,
+    ADD, ALWAYS, AND, AT_LEAST, BLEND, Base, Bytes, COMPARE, DIV, EQUAL, EXTRACT_HALF, INSERT_HALF, LOAD, LOAD_HIGH,
+    LOAD_LOW, MUL, Place, SIGNS, SQRT, STORE, STORE_HIGH, STORE_LOW, SUB, XOR, Ymm, fused,
 };
 use crate::formula::{Binary, Formula, Fused, Op, Value};
 
@@ -54,7 +54,7 @@ struct Writer {
     widths: [usize; 2],
 }
 
-/// The code of a formula, functions called through one of two arguments, see [`crate::code`]; none when it reads what is not there or is too long.
+/// The code of a formula; `through` is the address of what calls a function with its arguments. None when it reads what is not there or is too long.
 pub(crate) fn write(formula: &Formula, through: usize) -> Option<Written> {
     let Formula { ops, numbers, widths, .. } = formula;
     if ops.len() > MOST || widths.iter().any(|w| *w > MOST) {
@@ -94,8 +94,8 @@ pub(crate) fn write(formula: &Formula, through: usize) -> Option<Written> {
     Some(Written { bytes: writer.out.0, numbers, slots: writer.slots as usize })
 }
 
-/// The first operation that reads each value; for every operation, what reads its operands after it. What only unread values read
-/// is not read.
+/// The first operation that reads each value; for every operation, what reads its operands after it.
+/// Operations whose results nothing uses read nothing.
 fn uses(ops: &[Op]) -> (Vec<u32>, Vec<[u32; 3]>) {
     let (mut next, mut following) = (vec![NEVER; ops.len()], vec![[NEVER; 3]; ops.len()]);
     for (i, op) in ops.iter().enumerate().rev() {
@@ -361,7 +361,7 @@ impl Writer {
         let sign = self.load(which, all);
         let other = self.load(b, all | pin(sign));
         let mask = self.register(all | pin(sign) | pin(other));
-        self.compare(mask, sign, NOT_BELOW);
+        self.compare(mask, sign, AT_LEAST);
         let own = self.place(a);
         self.done_with(&[which, a, b], following);
         let to = self.register(pin(mask) | pin(other) | if let Place::Register(r) = own { pin(r) } else { 0 });
@@ -378,7 +378,7 @@ impl Writer {
         let from = self.load(a, 0);
         self.done_with(&[a], [following, NEVER, NEVER]);
         let mask = self.register(pin(from));
-        self.compare(mask, from, NOT_BELOW);
+        self.compare(mask, from, AT_LEAST);
         self.out.vector(AND, GOOD, GOOD, Place::Register(mask));
     }
 
@@ -386,7 +386,7 @@ impl Writer {
         let from = self.load(a, 0);
         self.done_with(&[a], [following, NEVER, NEVER]);
         let other = self.register(pin(from));
-        // What is not finite is no number times nothing.
+        // Infinity times zero is no number.
         self.out.vector(MUL, other, from, Place::Memory(Base::Numbers, self.zero));
         self.compare(other, other, EQUAL);
         self.out.vector(AND, GOOD, GOOD, Place::Register(other));
@@ -411,9 +411,9 @@ impl Writer {
         self.out.vector(STORE, GOOD, 0, Self::slot(GOOD_SLOT));
         // mov rdi, rbx; mov rsi, f; mov rax, through; vzeroupper; call rax
         self.out.raw(&[0x48, 0x89, 0xDF, 0x48, 0xBE]);
-        self.out.raw(&f.to_le_bytes());
+        self.out.raw(&(f as u64).to_le_bytes());
         self.out.raw(&[0x48, 0xB8]);
-        self.out.raw(&self.through.to_le_bytes());
+        self.out.raw(&(self.through as u64).to_le_bytes());
         self.out.raw(&[0xC5, 0xF8, 0x77, 0xFF, 0xD0]);
         self.out.vector(LOAD, GOOD, 0, Self::slot(GOOD_SLOT));
     }

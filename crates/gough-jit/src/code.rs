@@ -34,8 +34,9 @@ pub struct Code {
 pub struct Scratch(Vec<Aligned>);
 
 impl Formula {
-    /// Machine code of the formula; none where the processor has no AVX2 or FMA, memory cannot be made executable, or an operation
-    /// reads a value of another formula.
+    /// Machine code of the formula; none where the processor has no AVX2 or FMA, memory cannot be made executable, an operation reads
+    /// a value that is not there, or operations or numbers of a row are more than a million. (A value of another formula may be taken
+    /// for one of this.)
     pub fn compile(&self) -> Option<Code> {
         if !(std::is_x86_feature_detected!("avx2") && std::is_x86_feature_detected!("fma")) {
             return None;
@@ -69,8 +70,8 @@ impl Code {
     }
 
     /// Compute as many packs of four rows as `good` has entries. Bit `i` of an entry is set where row `i` of the pack is
-    /// answered. Nothing is done, and no is the answer, when rows or answers are too few or the scratch memory is that of other
-    /// code.
+    /// good; answers of the other rows are written and mean nothing. Nothing is done, and no is the answer, when rows, answers or scratch
+    /// memory are too small.
     #[must_use]
     pub fn run(&self, rows: &[f64], answers: &mut [f64], good: &mut [u8], scratch: &mut Scratch) -> bool {
         let packs = good.len();

@@ -77,7 +77,7 @@ pub(crate) const BLEND: Vector = with_byte(0x4B);
 
 /// Conditions of [`COMPARE`]; what is no number meets none of them but the last.
 pub(crate) const EQUAL: u8 = 0x00;
-pub(crate) const NOT_BELOW: u8 = 0x1D;
+pub(crate) const AT_LEAST: u8 = 0x1D;
 pub(crate) const ALWAYS: u8 = 0x0F;
 
 /// Machine code as it is written.

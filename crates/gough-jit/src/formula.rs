@@ -7,11 +7,12 @@
 use crate::Four;
 use std::collections::HashMap;
 
-/// A result of an operation of one formula.
+/// A result of an operation of the formula that made it.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Value(pub(crate) u32);
 
-/// A function of four numbers at once: both arguments are replaced by its results. A panic in it ends the program.
+/// A function of four numbers at once: both arguments are replaced by its results. It is called for rows that are not good, too, and not
+/// at all when nothing reads its results; a panic in it ends the program.
 pub type Function = fn(&mut [Four; 2]);
 
 #[derive(Clone, Copy, Debug)]
@@ -23,7 +24,7 @@ pub(crate) enum Op {
     Two(Binary, Value, Value),
     Fused(Fused, [Value; 3]),
     Sqrt(Value),
-    /// The second where the first is not negative, else the third.
+    /// The second where the first is at least zero, else the third.
     Select([Value; 3]),
     /// A function of two values.
     Call(Function, [Value; 2]),
@@ -43,7 +44,7 @@ pub(crate) enum Binary {
     Div,
     /// Bits of both.
     And,
-    /// Bits of one of them.
+    /// Bits of exactly one.
     Xor,
 }
 
@@ -165,7 +166,7 @@ impl Formula {
         self.push(Op::Sqrt(a))
     }
 
-    /// `a` where `which` is not negative, else `b`.
+    /// `a` where `which` is at least zero, -0 included, else `b`, also where it is no number.
     pub fn select(&mut self, which: Value, a: Value, b: Value) -> Value {
         self.push(Op::Select([which, a, b]))
     }

@@ -1,10 +1,11 @@
 //! Straight-line formulas compiled to machine code in memory, four rows of numbers at once.
 //!
 //! A [`Formula`] reads numbers of a row, computes without branches, and gives numbers of another row. Compiled it becomes a loop over
-//! packs of four rows with AVX2 and FMA: one instruction per operation, numbers as operands in memory, results in sixteen
-//! registers of which the one that is needed last makes room. What a formula requires ([`Formula::require`]) is told row by row.
+//! packs of four rows with AVX and FMA: one instruction for most operations, numbers as operands in memory, results in fifteen
+//! registers of which the one that is needed last makes room (the sixteenth says which rows are good). What a formula requires ([`Formula::require`]) is told row by row.
 //!
-//! Where the processor has no AVX2 or memory cannot be made executable there is no code, and the caller computes otherwise. This
+//! Where the processor has no AVX2, memory cannot be made executable, or the feature `run` is off, there is no code, and the caller computes
+//! otherwise. This
 //! crate is where machine code is run; what is unsafe about that stays here.
 //!
 //! ```
