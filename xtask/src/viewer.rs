@@ -2,7 +2,7 @@
 
 use crate::run::{cargo, program, root};
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 const TARGET: &str = "wasm32-unknown-unknown";
 
@@ -63,6 +63,8 @@ fn debian() -> Result<Vec<(&'static str, String)>, String> {
 fn unpack(folder: &Path) -> Result<(), String> {
     let packages = folder.join("packages");
     std::fs::create_dir_all(&packages).map_err(|e| e.to_string())?;
+    // Lists as old as the machine name a compiler that is too old; where they cannot be renewed, what they name is tried.
+    let _ = Command::new("apt-get").arg("update").stdout(Stdio::null()).stderr(Stdio::null()).status();
     let mut names = vec!["rustc-web".to_owned(), "rust-web-src".to_owned(), "libstd-rust-web-dev".to_owned()];
     for pattern in ["^libstd-rust-web-[0-9]", "^libllvm[0-9]+$", "^lld-[0-9]+$"] {
         let found =
