@@ -1,7 +1,7 @@
 //! Stage 7: many states at once, on all cores, refusals beside the answers, with progress and a stop.
 //!
 //! [`each`] is the one driver: slices of anything, answered in order. [`efforts`] and [`accelerations`] answer slices of states
-//! by programs over blocks of states ([`crate::program`]) where the robot has one and they are many; what a program does not
+//! by compiled programs ([`crate::program`]) where the robot has one and they are many; what a program does not
 //! answer, and all states of other robots, go the general road one by one.
 
 use crate::Robot;

@@ -224,12 +224,18 @@ impl FormulaWriter<'_> {
                 let rest = f.neg_mul_add(t, u, v);
                 f.neg_mul_add(r, s, rest)
             }
-            _ => return self.rarely(kind, [r, s], k),
+            Opcode::Reciprocal
+            | Opcode::SinCos
+            | Opcode::Atan2
+            | Opcode::Exp
+            | Opcode::Sign
+            | Opcode::NotNegative
+            | Opcode::NotPositive => return self.rarely(kind, [r, s], k),
         };
         [one; 2]
     }
 
-    /// Operations that a program has few of.
+    /// Operations that a program has few of; what is left of them is that the value must not be negative.
     fn rarely(&mut self, kind: Opcode, [r, s]: [Value; 2], k: f64) -> [Value; 2] {
         let f = &mut self.to;
         match kind {

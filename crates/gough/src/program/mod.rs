@@ -1,7 +1,8 @@
-//! Stage 6: a model of a robot compiled in memory and run over blocks of states.
+//! Stage 6: a model of a robot compiled in memory and run over many states.
 //!
 //! Generated code knows its robot: constants are folded, legs are unrolled, equal expressions are computed once. The library
-//! runs the same graph itself, as a list of operations ([`BlockProgram`]): each goes over 32 states before the next one,
+//! runs the same graph itself ([`BlockProgram`]): as machine code on four states at once where the processor has some
+//! (`compiled`), else as a list of operations, each of which goes over 32 states before the next one,
 //! so that reading the list costs little. A result waits in a register until nothing needs it any more, numbers are operands,
 //! sums take the products along that nothing else uses. Operations of one kind follow each other as far as
 //! they can: a processor that guesses wrong what comes next loses more time than an operation takes.
