@@ -94,8 +94,8 @@ fn usual(command: &str) -> Vec<String> {
 /// A value; files are small and in the folder, times short.
 fn value(option: &str, random: &mut Pcg64Mcg) -> String {
     match option {
-        "--output" | "--csv" => pick(&["a", "b.csv", "/nowhere/c", "."], random).to_owned(),
-        "--plot" => pick(&["p.svg", "p.svg", "p.pdf", "/nowhere/p.svg"], random).to_owned(),
+        "--output" | "--csv" => pick(&["a", "b.csv", "/dev/null/c", "."], random).to_owned(),
+        "--plot" => pick(&["p.svg", "p.svg", "p.pdf", "/dev/null/p.svg"], random).to_owned(),
         "--time" | "--duration" => "0.02".to_owned(),
         "--every" | "--step" | "--period" => pick(&["0.005", "0.01", "0", "-1", "1 kg"], random).to_owned(),
         "--region" => pick(&["x=-0.1:0.1:3,y=0.2:0.3:3", "x=0:0.1:4", "x=0", "phi=0:1:3"], random).to_owned(),

@@ -74,7 +74,7 @@ fn writers(path: &str) -> Vec<Vec<String>> {
 #[test]
 fn a_full_disk_or_a_folder_that_cannot_be_written_is_told() {
     let folder = tempfile::tempdir().unwrap();
-    for path in ["/dev/full", "/nowhere/answer", "/proc/answer"] {
+    for path in ["/dev/full", "/dev/null/answer", "/proc/answer"] {
         for arguments in writers(path) {
             let (_, err, status) = run(&arguments.iter().map(String::as_str).collect::<Vec<_>>());
             assert!(status == 2 && err.contains("cannot write"), "{arguments:?}: {status} {err}");
@@ -96,10 +96,10 @@ fn of_several_files_all_are_written_or_none() {
     let idm = ["idm", "five-bar", "--trajectory", &motion];
     let simulate = ["simulate", "five-bar", "--time", "0.01"];
     for command in [&map[..], &idm, &simulate] {
-        let (_, err, status) = run(&[command, &["--csv", &at("a"), "--plot", "/nowhere/b.svg"]].concat());
-        assert!(status == 2 && err.contains("/nowhere/b.svg"), "{err}");
-        let (_, err, status) = run(&[command, &["--csv", &at("a"), "-o", "/nowhere/c"]].concat());
-        assert!(status == 2 && err.contains("/nowhere/c"), "{err}");
+        let (_, err, status) = run(&[command, &["--csv", &at("a"), "--plot", "/dev/null/b.svg"]].concat());
+        assert!(status == 2 && err.contains("/dev/null/b.svg"), "{err}");
+        let (_, err, status) = run(&[command, &["--csv", &at("a"), "-o", "/dev/null/c"]].concat());
+        assert!(status == 2 && err.contains("/dev/null/c"), "{err}");
         let (_, err, status) = run(&[command, &["--csv", &at("a"), "-o", &at("./a")]].concat());
         assert!(status == 2 && err.contains("--csv and -o are both"), "{err}");
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1, "{command:?}");

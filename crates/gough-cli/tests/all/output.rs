@@ -13,7 +13,7 @@ fn answers_to_a_file_are_whole_or_not_there() {
     let answer: Value = serde_json::from_str(&std::fs::read_to_string(&path).unwrap()).unwrap();
     assert_eq!(answer["mobility"], 3);
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1, "no temporary file is left");
-    let (_, err, status) = run(&["check", "delta", "-o", "/nowhere/answer"]);
+    let (_, err, status) = run(&["check", "delta", "-o", "/dev/null/answer"]);
     assert!(status == 2 && err.contains("cannot write"));
 }
 
@@ -24,11 +24,11 @@ fn every_failure_is_a_document_too() {
         (&["kinematics", "five-bar", "--joints", "q11=180deg,q21=0"], 1, "five-bar", "no-assembly", "assembled"),
         (&["kinematics", "five-bar", "--pose", "x=5,z=0"], 2, "five-bar", "usage", "y missing"),
         (&["kinematics", "five-bar", "--pose", "x=0,y=0.3", "--mode=zz"], 2, "five-bar", "unknown-mode", "`zz`"),
-        (&["kinematics", "five-bar", "--states", "/nowhere.json"], 2, "five-bar", "usage", "cannot read"),
+        (&["kinematics", "five-bar", "--states", "/dev/null/states.json"], 2, "five-bar", "usage", "cannot read"),
         (&["kinematics", "five-bar"], 2, "", "usage", "required arguments"),
         (&["check", "nosuch"], 2, "", "usage", "`nosuch`"),
         (&["check", "five-bar", "--set", "l"], 2, "", "usage", "NAME=VALUE"),
-        (&["check", "five-bar", "-o", "/nowhere/answer"], 2, "five-bar", "output", "cannot write"),
+        (&["check", "five-bar", "-o", "/dev/null/answer"], 2, "five-bar", "output", "cannot write"),
         (&["robots", "--show", "nosuch"], 2, "", "usage", "`nosuch`"),
         (&["nosuch"], 2, "", "usage", "unrecognized subcommand"),
     ] {
