@@ -35,10 +35,12 @@ impl Output {
     ) -> Result<(), Failure> {
         let answer = if self.json { encode::json(&format!("{:#}", json())) } else { encode::terminal(&text()) };
         let answer = with_last_newline(answer);
-        match &self.output {
-            Some(path) => files.add(path, answer.as_bytes())?,
-            None => print_text(&answer)?,
-        }
+        // A file that cannot be written is told alone, not below an answer.
+        let Some(path) = &self.output else {
+            files.settle()?;
+            return print_text(&answer);
+        };
+        files.add(path, answer.as_bytes())?;
         files.settle()
     }
 

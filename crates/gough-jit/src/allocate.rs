@@ -1,9 +1,9 @@
 //! From a formula to machine code: every value gets a register; where there is none left, the value that is needed last waits in memory.
 
-use crate::PACK;
+use crate::AtOnce;
 use crate::encode::{
-    ADD, ALWAYS, AND, AT_LEAST, BLEND, Base, Bytes, COMPARE, DIV, EQUAL, EXTRACT_HALF, INSERT_HALF, LOAD, LOAD_HIGH,
-    LOAD_LOW, MUL, Place, SIGNS, SQRT, STORE, STORE_HIGH, STORE_LOW, SUB, XOR, Ymm, fused,
+    ADD, ALWAYS, AND, AT_LEAST, BLEND, BROADCAST, Base, Bytes, COMPARE, COPY, DIV, EQUAL, EXTRACT_HALF, INSERT_HALF,
+    LOAD, LOAD_HIGH, LOAD_LOW, MUL, Place, SIGNS, SQRT, STORE, STORE_HIGH, STORE_LOW, SUB, Vector, XOR, Ymm, fused,
 };
 use crate::formula::{Binary, Formula, Fused, Op, Value};
 
@@ -17,11 +17,11 @@ const GOOD_SLOT: u32 = 2;
 /// More operations, or wider rows, are not compiled.
 const MOST: usize = 1 << 20;
 
-/// Machine code with what it needs.
+/// Machine code with what it needs: numbers, and bytes of memory to compute in.
 pub(crate) struct Written {
     pub bytes: Vec<u8>,
     pub numbers: Vec<f64>,
-    pub slots: usize,
+    pub room: usize,
 }
 
 /// No further use.
@@ -32,8 +32,9 @@ const NEVER: u32 = u32::MAX;
 struct Kept {
     register: Option<Ymm>,
     slot: Option<u32>,
-    /// Place in the table of numbers.
-    number: Option<u32>,
+    /// Where it is in any case, and whether it is a number of the table there.
+    home: Option<Place>,
+    is_number: bool,
 }
 
 struct Writer {
@@ -52,10 +53,11 @@ struct Writer {
     /// Address of what calls a function with the arguments.
     through: usize,
     widths: [usize; 2],
+    at_once: AtOnce,
 }
 
-/// The code of a formula; `through` is the address of what calls a function with its arguments. None when it reads what is not there or is too long.
-pub(crate) fn write(formula: &Formula, through: usize) -> Option<Written> {
+/// The code of a formula, for rows one by one or in packs; `through` is the address of what calls a function with its arguments. None when it reads what is not there or is too long.
+pub(crate) fn write(formula: &Formula, at_once: AtOnce, through: usize) -> Option<Written> {
     let Formula { ops, numbers, widths, .. } = formula;
     if ops.len() > MOST || widths.iter().any(|w| *w > MOST) {
         return None;
@@ -80,18 +82,20 @@ pub(crate) fn write(formula: &Formula, through: usize) -> Option<Written> {
         free: Vec::new(),
         freed: Vec::new(),
         slots: GOOD_SLOT + 1,
-        zero: FOUR * i32::try_from(numbers.len() - 1).ok()?,
+        zero: at_once.bytes() * i32::try_from(numbers.len() - 1).ok()?,
         through,
         widths: *widths,
+        at_once,
     };
     writer.begin();
     let start = writer.out.0.len();
-    writer.out.vector_with(COMPARE, GOOD, GOOD, Place::Register(GOOD), ALWAYS);
+    writer.emit_with(COMPARE, GOOD, GOOD, Place::Register(GOOD), ALWAYS);
     for (i, op) in ops.iter().enumerate() {
         writer.op(i, op, following[i]);
     }
     writer.end(start)?;
-    Some(Written { bytes: writer.out.0, numbers, slots: writer.slots as usize })
+    let room = usize::try_from(writer.offset(writer.slots)).ok()?;
+    Some(Written { bytes: writer.out.0, numbers, room })
 }
 
 /// The first operation that reads each value; for every operation, what reads its operands after it.
@@ -111,6 +115,16 @@ fn uses(ops: &[Op]) -> (Vec<u32>, Vec<[u32; 3]>) {
     (next, following)
 }
 
+impl AtOnce {
+    /// Bytes of one number in as many rows.
+    fn bytes(self) -> i32 {
+        match self {
+            AtOnce::One => 8,
+            AtOnce::Four => FOUR,
+        }
+    }
+}
+
 impl Writer {
     /// Keep what the caller needs, and the six arguments: rows, answers, slots, numbers, which are good, how many packs.
     fn begin(&mut self) {
@@ -123,8 +137,12 @@ impl Writer {
 
     /// Tell which rows are good, go on with the next pack, and leave after the last.
     fn end(&mut self, start: usize) -> Option<()> {
-        let [rows, answers] = self.widths.map(|w| i32::try_from(PACK * 8 * w).unwrap_or(i32::MAX));
-        self.out.vector(SIGNS, 0, 0, Place::Register(GOOD));
+        let [rows, answers] = self.widths.map(|w| i32::try_from(self.at_once.rows() * 8 * w).unwrap_or(i32::MAX));
+        self.emit(SIGNS, 0, 0, Place::Register(GOOD));
+        if self.at_once == AtOnce::One {
+            // and eax, 1
+            self.out.raw(&[0x83, 0xE0, 0x01]);
+        }
         // mov [r14], al; inc r14; add rbp, rows; add r13, answers; dec r12; jnz start
         self.out.raw(&[0x41, 0x88, 0x06, 0x49, 0xFF, 0xC6, 0x48, 0x81, 0xC5]);
         self.out.raw(&rows.to_le_bytes());
@@ -143,7 +161,10 @@ impl Writer {
         let is_read = self.next[i] != NEVER;
         self.free.append(&mut self.freed);
         match *op {
-            Op::Number(place) => self.kept[i].number = Some(place),
+            Op::Number(place) => {
+                let at = self.at_once.bytes() * i32::try_from(place).unwrap_or(0);
+                (self.kept[i].home, self.kept[i].is_number) = (Some(Place::Memory(Base::Numbers, at)), true);
+            }
             Op::Require(a) => self.require(a, following[0]),
             Op::Give(a, place) => self.give(a, place, following[0]),
             Op::Call(f, arguments) => {
@@ -161,7 +182,12 @@ impl Writer {
                 let from = self.place(a);
                 self.done_with(&[a], following);
                 let to = self.result(i);
-                self.out.vector(SQRT, to, 0, from);
+                let beside = match (self.at_once, from) {
+                    (AtOnce::Four, _) => 0,
+                    (AtOnce::One, Place::Register(r)) => r,
+                    (AtOnce::One, Place::Memory(..)) => to,
+                };
+                self.emit(SQRT, to, beside, from);
             }
             Op::Select(list) => self.select(i, list, following),
         }
@@ -169,17 +195,35 @@ impl Writer {
 
     /// Where a value is: its register if it has one.
     fn place(&self, v: Value) -> Place {
-        let Kept { register, slot, number } = self.kept[v.0 as usize];
-        let at = |base, place: u32| Place::Memory(base, FOUR * i32::try_from(place).unwrap_or(0));
-        match (register, slot, number) {
-            (Some(r), ..) => Place::Register(r),
-            (_, _, Some(n)) => at(Base::Numbers, n),
-            (_, slot, _) => at(Base::Slots, slot.unwrap_or(GOOD_SLOT)),
-        }
+        let Kept { register, slot, home, .. } = self.kept[v.0 as usize];
+        register.map(Place::Register).or(home).unwrap_or_else(|| self.slot(slot.unwrap_or(GOOD_SLOT)))
     }
 
-    fn slot(place: u32) -> Place {
-        Place::Memory(Base::Slots, FOUR * i32::try_from(place).unwrap_or(0))
+    /// Bytes before a slot: those of arguments are of four numbers always, as functions read them.
+    fn offset(&self, slot: u32) -> i32 {
+        let arguments = u32::try_from(ARGUMENTS.len()).unwrap_or(0).min(slot);
+        FOUR * i32::try_from(arguments).unwrap_or(0)
+            + self.at_once.bytes() * i32::try_from(slot - arguments).unwrap_or(0)
+    }
+
+    fn slot(&self, slot: u32) -> Place {
+        Place::Memory(Base::Slots, self.offset(slot))
+    }
+
+    /// An instruction on as many numbers as are computed at once.
+    fn emit(&mut self, op: Vector, to: u8, first: Ymm, second: Place) {
+        let op = if self.at_once == AtOnce::One { op.single() } else { op };
+        self.out.vector(op, to, first, second);
+    }
+
+    fn emit_with(&mut self, op: Vector, to: u8, first: Ymm, second: Place, byte: u8) {
+        self.emit(op, to, first, second);
+        self.out.raw(&[byte]);
+    }
+
+    fn copy(&mut self, to: Ymm, from: Place) {
+        let op = if matches!(from, Place::Register(_)) { COPY } else { LOAD };
+        self.emit(op, to, 0, from);
     }
 
     /// A register for something new, `pinned` ones aside: a free one, or the one whose value is needed last.
@@ -198,13 +242,14 @@ impl Writer {
     fn put_away(&mut self, r: Ymm) {
         let Some(v) = self.held[usize::from(r)].take() else { return };
         self.kept[v as usize].register = None;
-        if self.kept[v as usize].slot.is_none() && self.next[v as usize] != NEVER {
+        let Kept { slot, home, .. } = self.kept[v as usize];
+        if slot.is_none() && home.is_none() && self.next[v as usize] != NEVER {
             let slot = self.free.pop().unwrap_or_else(|| {
                 self.slots += 1;
                 self.slots - 1
             });
             self.kept[v as usize].slot = Some(slot);
-            self.out.vector(STORE, r, 0, Self::slot(slot));
+            self.emit(STORE, r, 0, self.slot(slot));
         }
     }
 
@@ -220,8 +265,8 @@ impl Writer {
             return r;
         }
         let r = self.register(pinned);
-        self.out.vector(LOAD, r, 0, from);
-        if self.kept[v.0 as usize].number.is_none() {
+        self.copy(r, from);
+        if !self.kept[v.0 as usize].is_number {
             self.hold(v.0, r);
         }
         r
@@ -229,7 +274,7 @@ impl Writer {
 
     /// A value that is read again is better kept in a register, where one is free.
     fn near(&mut self, v: Value, again: bool, pinned: u16) -> Place {
-        let is_number = self.kept[v.0 as usize].number.is_some();
+        let is_number = self.kept[v.0 as usize].is_number;
         let has_room = (0..GOOD).any(|r| pinned >> r & 1 == 0 && self.held[usize::from(r)].is_none());
         if again && !is_number && has_room {
             return Place::Register(self.load(v, pinned));
@@ -263,7 +308,13 @@ impl Writer {
             let numbers = lane * self.widths[0] + place as usize;
             Place::Memory(Base::Rows, i32::try_from(8 * numbers).unwrap_or(0))
         };
-        let four: [Place; PACK] = std::array::from_fn(at);
+        if self.at_once == AtOnce::One {
+            // It stays where it is until something reads it.
+            let home = at(0);
+            self.kept[i].home = Some(home);
+            return;
+        }
+        let four = [0, 1, 2, 3].map(at);
         let to = self.result(i);
         let high = self.register(pin(to));
         for (r, [low, up]) in [(to, [four[0], four[1]]), (high, [four[2], four[3]])] {
@@ -279,7 +330,10 @@ impl Writer {
             ((a, b), (f, g)) = ((b, a), (g, f));
         }
         let first = self.load(a, self.pinned(b));
-        let second = self.near(b, g != NEVER, pin(first));
+        let second = match kind {
+            Binary::And | Binary::Xor => self.whole(b, pin(first)),
+            _ => self.near(b, g != NEVER, pin(first)),
+        };
         self.done_with(&[a, b], [f, g, NEVER]);
         let to = self.result(i);
         let op = match kind {
@@ -290,7 +344,12 @@ impl Writer {
             Binary::And => AND,
             Binary::Xor => XOR,
         };
-        self.out.vector(op, to, first, second);
+        self.emit(op, to, first, second);
+    }
+
+    /// An operand of an instruction that reads more than one number, even where one is computed at a time.
+    fn whole(&mut self, v: Value, pinned: u16) -> Place {
+        if self.at_once == AtOnce::One { Place::Register(self.load(v, pinned)) } else { self.place(v) }
     }
 
     fn is_in_register(&self, v: Value) -> bool {
@@ -334,7 +393,7 @@ impl Writer {
             }
             _ => {
                 let r = self.register(pins);
-                self.out.vector(LOAD, r, 0, own);
+                self.copy(r, own);
                 r
             }
         };
@@ -353,7 +412,7 @@ impl Writer {
             Fused::MulSub => 0x9A,
             Fused::NegMulAdd => 0x9C,
         };
-        self.out.vector(fused(number + order), to, comes_in, stays_at);
+        self.emit(fused(number + order), to, comes_in, stays_at);
     }
 
     fn select(&mut self, i: usize, [which, a, b]: [Value; 3], following: [u32; 3]) {
@@ -362,16 +421,16 @@ impl Writer {
         let other = self.load(b, all | pin(sign));
         let mask = self.register(all | pin(sign) | pin(other));
         self.compare(mask, sign, AT_LEAST);
-        let own = self.place(a);
+        let own = self.whole(a, all | pin(sign) | pin(other) | pin(mask));
         self.done_with(&[which, a, b], following);
         let to = self.register(pin(mask) | pin(other) | if let Place::Register(r) = own { pin(r) } else { 0 });
         self.hold(u32::try_from(i).unwrap_or(0), to);
-        self.out.vector_with(BLEND, to, other, own, mask << 4);
+        self.emit_with(BLEND, to, other, own, mask << 4);
     }
 
     /// `to` = which of four numbers compare so with zero.
     fn compare(&mut self, to: Ymm, from: Ymm, how: u8) {
-        self.out.vector_with(COMPARE, to, from, Place::Memory(Base::Numbers, self.zero), how);
+        self.emit_with(COMPARE, to, from, Place::Memory(Base::Numbers, self.zero), how);
     }
 
     fn require(&mut self, a: Value, following: u32) {
@@ -379,7 +438,7 @@ impl Writer {
         self.done_with(&[a], [following, NEVER, NEVER]);
         let mask = self.register(pin(from));
         self.compare(mask, from, AT_LEAST);
-        self.out.vector(AND, GOOD, GOOD, Place::Register(mask));
+        self.emit(AND, GOOD, GOOD, Place::Register(mask));
     }
 
     fn give(&mut self, a: Value, place: u32, following: u32) {
@@ -387,12 +446,15 @@ impl Writer {
         self.done_with(&[a], [following, NEVER, NEVER]);
         let other = self.register(pin(from));
         // Infinity times zero is no number.
-        self.out.vector(MUL, other, from, Place::Memory(Base::Numbers, self.zero));
+        self.emit(MUL, other, from, Place::Memory(Base::Numbers, self.zero));
         self.compare(other, other, EQUAL);
-        self.out.vector(AND, GOOD, GOOD, Place::Register(other));
+        self.emit(AND, GOOD, GOOD, Place::Register(other));
         let width = self.widths[1];
         let at =
             |lane: usize| Place::Memory(Base::Answers, i32::try_from(8 * (lane * width + place as usize)).unwrap_or(0));
+        if self.at_once == AtOnce::One {
+            return self.emit(STORE, from, 0, at(0));
+        }
         self.out.vector(STORE_LOW, from, 0, at(0));
         self.out.vector(STORE_HIGH, from, 0, at(1));
         self.out.vector_with(EXTRACT_HALF, from, 0, Place::Register(other), 1);
@@ -404,18 +466,21 @@ impl Writer {
     fn call(&mut self, f: usize, arguments: [Value; 2], following: [u32; 3]) {
         for (v, slot) in arguments.into_iter().zip(ARGUMENTS) {
             let r = self.load(v, 0);
-            self.out.vector(STORE, r, 0, Self::slot(slot));
+            if self.at_once == AtOnce::One {
+                self.out.vector(BROADCAST, r, 0, Place::Register(r));
+            }
+            self.out.vector(STORE, r, 0, self.slot(slot));
         }
         self.done_with(&arguments, following);
         (0..GOOD).for_each(|r| self.put_away(r));
-        self.out.vector(STORE, GOOD, 0, Self::slot(GOOD_SLOT));
+        self.emit(STORE, GOOD, 0, self.slot(GOOD_SLOT));
         // mov rdi, rbx; mov rsi, f; mov rax, through; vzeroupper; call rax
         self.out.raw(&[0x48, 0x89, 0xDF, 0x48, 0xBE]);
         self.out.raw(&(f as u64).to_le_bytes());
         self.out.raw(&[0x48, 0xB8]);
         self.out.raw(&(self.through as u64).to_le_bytes());
         self.out.raw(&[0xC5, 0xF8, 0x77, 0xFF, 0xD0]);
-        self.out.vector(LOAD, GOOD, 0, Self::slot(GOOD_SLOT));
+        self.emit(LOAD, GOOD, 0, self.slot(GOOD_SLOT));
     }
 
     fn take_result(&mut self, i: usize, slot: u32) {
@@ -423,7 +488,7 @@ impl Writer {
             return;
         }
         let r = self.result(i);
-        self.out.vector(LOAD, r, 0, Self::slot(slot));
+        self.emit(LOAD, r, 0, self.slot(slot));
     }
 }
 

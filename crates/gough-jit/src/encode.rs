@@ -24,7 +24,8 @@ pub(crate) enum Place {
     Memory(Base, i32),
 }
 
-/// An instruction of the vector unit: which table it stands in, its prefix, the wide bit, the length, its number.
+/// An instruction of the vector unit: which table it stands in, its prefix, the wide bit, the length, its number; prefix and
+/// number of the same for one number.
 #[derive(Clone, Copy)]
 pub(crate) struct Vector {
     table: u8,
@@ -32,23 +33,36 @@ pub(crate) struct Vector {
     wide: bool,
     long: bool,
     number: u8,
+    single: [u8; 2],
+}
+
+impl Vector {
+    /// The instruction for the lowest number of a register, whatever it does to the others.
+    pub const fn single(self) -> Self {
+        Self { prefix: self.single[0], number: self.single[1], long: false, ..self }
+    }
 }
 
 const fn plain(number: u8) -> Vector {
-    Vector { table: 1, prefix: 1, wide: false, long: true, number }
+    Vector { table: 1, prefix: 1, wide: false, long: true, number, single: [3, number] }
+}
+
+/// Bit by bit, so that one number is as good as two.
+const fn bits(number: u8) -> Vector {
+    Vector { single: [1, number], ..plain(number) }
 }
 
 const fn short(prefix: u8, number: u8) -> Vector {
-    Vector { table: 1, prefix, wide: false, long: false, number }
+    Vector { prefix, long: false, single: [prefix, number], ..plain(number) }
 }
 
 const fn with_byte(number: u8) -> Vector {
-    Vector { table: 3, prefix: 1, wide: false, long: true, number }
+    Vector { table: 3, ..bits(number) }
 }
 
 /// A fused multiplication, by its number in the order 132 of the one that adds.
 pub(crate) const fn fused(number: u8) -> Vector {
-    Vector { table: 2, prefix: 1, wide: true, long: true, number }
+    Vector { table: 2, wide: true, single: [1, number + 1], ..plain(number) }
 }
 
 pub(crate) const ADD: Vector = plain(0x58);
@@ -56,14 +70,16 @@ pub(crate) const MUL: Vector = plain(0x59);
 pub(crate) const SUB: Vector = plain(0x5C);
 pub(crate) const DIV: Vector = plain(0x5E);
 pub(crate) const SQRT: Vector = plain(0x51);
-pub(crate) const AND: Vector = plain(0x54);
-pub(crate) const XOR: Vector = plain(0x57);
-/// Register from a register or memory.
+pub(crate) const AND: Vector = bits(0x54);
+pub(crate) const XOR: Vector = bits(0x57);
+/// Register from memory; of one number the others become zero.
 pub(crate) const LOAD: Vector = plain(0x10);
+/// Register from a register, all of it.
+pub(crate) const COPY: Vector = bits(0x28);
 pub(crate) const STORE: Vector = plain(0x11);
 pub(crate) const COMPARE: Vector = plain(0xC2);
 /// Signs of four numbers as bits of a general register.
-pub(crate) const SIGNS: Vector = plain(0x50);
+pub(crate) const SIGNS: Vector = bits(0x50);
 /// The low number of a register from memory, zero beside it.
 pub(crate) const LOAD_LOW: Vector = short(3, 0x10);
 /// The high number of the lower half from memory.
@@ -73,6 +89,8 @@ pub(crate) const STORE_HIGH: Vector = short(1, 0x17);
 /// The upper half from the lower half of another register.
 pub(crate) const INSERT_HALF: Vector = with_byte(0x18);
 pub(crate) const EXTRACT_HALF: Vector = with_byte(0x19);
+/// Four times the lowest number of a register.
+pub(crate) const BROADCAST: Vector = Vector { table: 2, ..bits(0x19) };
 pub(crate) const BLEND: Vector = with_byte(0x4B);
 
 /// Conditions of [`COMPARE`]; what is no number meets none of them but the last.

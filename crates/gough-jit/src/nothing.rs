@@ -1,5 +1,6 @@
 //! Processors that no code is written for, and builds without it.
 
+use crate::AtOnce;
 use crate::formula::Formula;
 
 /// Machine code of a formula: there is none here.
@@ -12,7 +13,7 @@ pub struct Scratch(());
 
 impl Formula {
     /// Machine code of the formula; none here.
-    pub fn compile(&self) -> Option<Code> {
+    pub fn compile(&self, _: AtOnce) -> Option<Code> {
         None
     }
 }

@@ -1,6 +1,6 @@
 //! Compiled formulas give what the same operations give one by one.
 
-use gough_jit::{Formula, Four, PACK, Value};
+use gough_jit::{AtOnce, Formula, Four, PACK, Value};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 
@@ -120,7 +120,7 @@ fn same(a: f64, b: f64) -> bool {
 #[test]
 fn random_formulas_give_what_their_operations_give() {
     let mut compiled = 0;
-    for seed in 0..3000 {
+    for seed in 0..6000 {
         let mut chance = Pcg64Mcg::seed_from_u64(seed);
         let length = [5, 30, 100, 400][chance.random_range(0..4)];
         let Drawn { mut formula, steps, values } = Drawn::new(&mut chance, length);
@@ -128,11 +128,12 @@ fn random_formulas_give_what_their_operations_give() {
         let required: Vec<usize> = (0..3).map(|_| chance.random_range(0..values.len())).collect();
         required.iter().for_each(|k| formula.require(values[*k]));
         given.iter().for_each(|k| formula.give(values[*k]));
-        let Some(code) = formula.compile() else { continue };
+        let at_once = if seed % 2 == 0 { AtOnce::One } else { AtOnce::Four };
+        let Some(code) = formula.compile(at_once) else { continue };
         compiled += 1;
-        let packs = 3;
-        let rows: Vec<f64> = (0..packs * PACK * WIDTH).map(|_| number(&mut chance)).collect();
-        let (mut answers, mut good) = (vec![0.0; packs * PACK * given.len()], vec![0; packs]);
+        let (packs, pack) = (3, at_once.rows());
+        let rows: Vec<f64> = (0..packs * pack * WIDTH).map(|_| number(&mut chance)).collect();
+        let (mut answers, mut good) = (vec![0.0; packs * pack * given.len()], vec![0; packs]);
         assert!(code.run(&rows, &mut answers, &mut good, &mut code.scratch()));
         for (i, (row, answer)) in rows.chunks(WIDTH).zip(answers.chunks(given.len())).enumerate() {
             let mut known = Vec::new();
@@ -141,12 +142,12 @@ fn random_formulas_give_what_their_operations_give() {
             let all = wanted.iter().zip(answer).all(|(a, b)| same(*a, *b));
             assert!(all, "seed {seed}, row {i}: {answer:?}, wanted {wanted:?}");
             let is_good = required.iter().all(|k| known[*k] >= 0.0) && wanted.iter().all(|x| x.is_finite());
-            assert_eq!(good[i / PACK] >> (i % PACK) & 1 == 1, is_good, "seed {seed}, row {i}: {wanted:?}");
+            assert_eq!(good[i / pack] >> (i % pack) & 1 == 1, is_good, "seed {seed}, row {i}: {wanted:?}");
         }
     }
-    assert!(compiled == 0 || compiled == 3000, "{compiled} of 3000 are compiled");
+    assert!(compiled == 0 || compiled == 6000, "{compiled} of 6000 are compiled");
     if HAS_CODE {
-        assert_eq!(compiled, 3000);
+        assert_eq!(compiled, 6000);
     }
 }
 
@@ -160,7 +161,7 @@ fn what_does_not_fit_is_not_run() {
     let mut f = Formula::new(2);
     let x = f.input(1);
     f.give(x);
-    let Some(code) = f.compile() else { return };
+    let Some(code) = f.compile(AtOnce::Four) else { return };
     let mut scratch = code.scratch();
     let mut answers = [0.0; 4];
     assert!(!code.run(&[1.0; 7], &mut answers, &mut [0], &mut scratch));
@@ -179,7 +180,7 @@ fn a_value_of_another_formula_is_refused() {
     let far = one.input(0);
     let near = other.input(0);
     other.add(near, far);
-    assert!(other.compile().is_none());
+    assert!(other.compile(AtOnce::Four).is_none());
     // What is required has no value: its place is that of a value of another formula.
     let mut third = Formula::new(1);
     let x = third.input(0);
@@ -188,13 +189,13 @@ fn a_value_of_another_formula_is_refused() {
     let (first, second) = (fourth.input(0), fourth.input(0));
     assert_ne!(first, second);
     third.give(second);
-    assert!(third.compile().is_none());
+    assert!(third.compile(AtOnce::Four).is_none());
 }
 
 #[test]
 fn what_is_too_large_is_refused() {
-    assert!(Formula::new((1 << 20) + 1).compile().is_none());
-    assert!(Formula::new(usize::MAX).compile().is_none());
+    assert!(Formula::new((1 << 20) + 1).compile(AtOnce::Four).is_none());
+    assert!(Formula::new(usize::MAX).compile(AtOnce::Four).is_none());
 }
 
 /// Memory of code with fewer slots is not enough.
@@ -204,7 +205,7 @@ fn scratch_memory_that_is_too_small_is_refused() {
         let mut f = Formula::new(count);
         let all: Vec<Value> = (0..count).map(|k| f.input(k)).collect();
         all.iter().for_each(|x| f.give(*x));
-        f.compile()
+        f.compile(AtOnce::Four)
     };
     let (Some(big), Some(small)) = (many(40), many(2)) else { return };
     let (rows, mut answers) = (vec![1.0; 160], vec![0.0; 160]);
@@ -227,7 +228,7 @@ fn functions_are_called_with_an_aligned_stack() {
     let x = f.input(0);
     let [aligned, _] = f.call(look, [x, x]);
     f.give(aligned);
-    let Some(code) = f.compile() else { return };
+    let Some(code) = f.compile(AtOnce::Four) else { return };
     let mut answers = [0.0; 4];
     assert!(code.run(&[0.0; 4], &mut answers, &mut [0], &mut code.scratch()));
     assert_eq!(answers, [1.0; 4]);
@@ -235,7 +236,7 @@ fn functions_are_called_with_an_aligned_stack() {
 
 #[test]
 fn no_formula_at_all_is_code_too() {
-    let Some(code) = Formula::new(0).compile() else { return };
+    let Some(code) = Formula::new(0).compile(AtOnce::Four) else { return };
     let mut good = [0; 3];
     assert!(code.run(&[], &mut [], &mut good, &mut code.scratch()));
     assert_eq!(good, [0b1111; 3]);

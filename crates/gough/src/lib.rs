@@ -26,7 +26,7 @@
 //! | a quantity over a region | [`Robot::map`] | [`MapAnswer`](question::MapAnswer) |
 //! | what a motion takes and meets, plans | [`Robot::along`], [`Robot::plan`] | [`AlongAnswer`](question::AlongAnswer), [`PlanAnswer`](question::PlanAnswer) |
 //! | response to forces over frequency | [`Robot::response`] | [`ResponseAnswer`](question::ResponseAnswer) |
-//! | dynamic parameters | [`Robot::parameters`] | [`BaseParameters`] |
+//! | dynamic parameters | [`Robot::parameters`], [`Robot::regressor`] | [`BaseParameters`], [`RegressorAnswer`](question::RegressorAnswer) |
 //! | code for a controller | [`Robot::codegen`] | [`Generated`] |
 //! | many states | [`batch`] | [`EffortsOfStates`](batch::EffortsOfStates) |
 //!
@@ -88,7 +88,7 @@ pub use elastodynamics::Actuators;
 pub use identification::BaseParameters;
 #[doc(inline)]
 pub use kinematics::{Posture, WorkingMode};
-pub use question::{Error, ErrorKind};
+pub use question::error::{Error, ErrorKind};
 pub use robot::{Robot, Source};
 #[doc(inline)]
 pub use simulation::{Controller, EffortTable, Feedback, Gains, Instant, Law, SimulationOptions, Summary};

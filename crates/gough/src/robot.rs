@@ -286,3 +286,91 @@ impl Robot {
         &self.source.text
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compile::by_both_roads;
+    use crate::model::ModelPlan;
+    use rand::{RngExt, SeedableRng};
+    use rand_pcg::Pcg64Mcg;
+
+    /// Both roads to a model come to the same end; whether there is a model.
+    fn agree(text: &str, set: &[(String, String)], files: &dyn Fn(&str) -> Result<String, String>) -> Option<bool> {
+        let (description, _) = read(text, &ReadOptions { set: set.to_vec(), files, ..ReadOptions::default() }).ok()?;
+        let ([short, long], _) = by_both_roads(description)?;
+        let told = |c: &Compiled| {
+            let (t, home) = (c.model.topology(), c.home.positions());
+            // Pivots of all closures are for platforms some of whose coordinates follow.
+            assert!(!t.platform.dependent.is_empty() || !t.plan.solve_platform);
+            let pivots = if t.plan.solve_platform { t.plan.pivots.clone() } else { ModelPlan::default().pivots };
+            let plan = ModelPlan { pivots, ..t.plan.clone() };
+            let counts = (&t.active, &t.passive, &t.platform.independent, &t.platform.dependent);
+            format!("{plan:?} {counts:?} {home:?} {:?} {:?} {:?}", c.home.mode(), c.mobility, c.remarks)
+        };
+        match (&short, &long) {
+            (Ok(short), Ok(long)) => assert_eq!(told(short), told(long), "{set:?}"),
+            (Err(short), Err(long)) => assert_eq!(format!("{short:?}"), format!("{long:?}"), "{set:?}"),
+            _ => panic!("{set:?}: one road ends well and the other does not"),
+        }
+        Some(short.is_ok())
+    }
+
+    #[test]
+    fn robots_that_nobody_looks_around_in_are_planned_as_others() {
+        let mut random = Pcg64Mcg::seed_from_u64(11);
+        let (mut models, mut faults, mut settled) = (0, 0, 0);
+        for name in crate::robots::names() {
+            let text = crate::robots::text(name).expect("shipped");
+            let files = |own: &str| {
+                crate::robots::text(own).map_or_else(|| crate::robots::file(name, own), |t| Ok(t.to_owned()))
+            };
+            let own = crate::Robot::shipped(name).expect("good");
+            let parameters: Vec<(&str, f64)> = own
+                .model()
+                .parameters()
+                .iter()
+                .map(|p| p.name.as_str())
+                .zip(own.model().numbers().parameters.clone())
+                .collect();
+            let mut end = |set: &[(String, String)]| match agree(text, set, &files) {
+                Some(true) => models += 1,
+                Some(false) => faults += 1,
+                None => {}
+            };
+            let said = |(name, value): (&str, f64)| (name.to_owned(), format!("{value:e}"));
+            // Every number a little other, one alone, none at all, the other way round, and as large as its neighbour.
+            for _ in 0..4 {
+                let all: Vec<_> =
+                    parameters.iter().map(|p| said((p.0, p.1 * random.random_range(0.8..1.25)))).collect();
+                end(&all);
+            }
+            for (k, (name, value)) in parameters.iter().enumerate() {
+                let next = parameters[(k + 1) % parameters.len()].1;
+                let others = [0.0, -value, next, value * random.random_range(0.5..2.0)];
+                for other in [others[k % 4], others[(k + 1) % 4]] {
+                    end(&[said((name, other))]);
+                }
+            }
+            settled +=
+                usize::from(by_both_roads(own.model().description().clone()).is_some_and(|(_, settled)| settled));
+        }
+        assert!(models > 100 && faults > 10 && settled > 8, "{models} models, {faults} faults, {settled} short roads");
+    }
+
+    #[test]
+    fn axes_that_become_parallel_break_a_plan_by_both_roads() {
+        let edits = [
+            ("orthoglide", r#"mdh = { alpha = "-pi/2" }, friction = { coulomb = "fs2" }"#, "mdh = {}"),
+            ("gough-stewart", r#"mdh = { alpha = "pi/2" }, range = [0, "pi"]"#, "mdh = {}"),
+            ("delta", "axis2 = [0, 0, 1]", "axis2 = [0, 1, 1e-9]"),
+            ("tripteron", r#"alpha = "alpha""#, "alpha = 0"),
+        ];
+        let files = |own: &str| Err(format!("no file {own}"));
+        for (name, from, to) in edits {
+            let text = crate::robots::text(name).expect("shipped");
+            assert!(text.contains(from), "{name}");
+            assert_ne!(agree(&text.replace(from, to), &[], &files), Some(true), "{name}");
+        }
+    }
+}

@@ -60,7 +60,9 @@ impl Program {
             return broken("a control character");
         }
         let word = |c: char| c.is_ascii_alphanumeric() || c == '.' || c == '_' || c == '-';
-        if outcome.out.split(|c: char| !word(c)).any(|w| ["NaN", "-NaN", "inf", "-inf"].contains(&w)) {
+        // What was asked may be quoted.
+        let own: String = outcome.out.split('`').step_by(2).collect();
+        if own.split(|c: char| !word(c)).any(|w| ["NaN", "-NaN", "inf", "-inf"].contains(&w)) {
             return broken("a number that is not finite");
         }
         if arguments.iter().any(|a| a == "--json") && !outcome.out.is_empty() {

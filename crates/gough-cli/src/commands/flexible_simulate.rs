@@ -85,11 +85,15 @@ pub fn text(robot: &Robot, mode: &WorkingMode, done: &FlexibleMotion) -> String 
     }
     let _ =
         writeln!(out, "vibration of the tool point over the last tenth of the time: {:.3e} m", s.residual_vibration);
-    let _ = writeln!(
-        out,
-        "\n{} steps from {:.2e} to {:.2e} s, {} evaluations; energy and work agree to {:.1e} of the largest energy",
-        s.steps, s.step[1], s.step[0], s.evaluations, s.energy_error
-    );
+    if s.steps == 0 {
+        let _ = writeln!(out, "\nno step was taken");
+    } else {
+        let _ = writeln!(
+            out,
+            "\n{} steps from {:.2e} to {:.2e} s, {} evaluations; energy and work agree to {:.1e} of the largest energy",
+            s.steps, s.step[1], s.step[0], s.evaluations, s.energy_error
+        );
+    }
     out + &left_out_text(&left_out(robot))
 }
 

@@ -1,16 +1,16 @@
 //! `gough identify`: dynamic parameters from records.
 
 use crate::ask::{Assigned, RobotChoice, assignments, one_mode, time};
-use crate::commands::trajectory::effort_label;
+use crate::commands::trajectory::effort_units;
 use crate::failure::Failure;
 use crate::output::{Files, Output, spares};
-use crate::plot::{self, Chart, Series, Stroke, Style};
+use crate::plot::{self, Chart, Colour, Series, Stroke, Style};
 use crate::record;
 use clap::Args;
 use gough::Robot;
 use gough::description::Coordinate;
 use gough::dynamics::Sign;
-use gough::identification::{RecordError, overlay};
+use gough::identification::{Compared, RecordError, overlay};
 use gough::kinematics::WorkingMode;
 use gough::question::{Identification, IdentificationAnswer, Limits, Processing, Record, Search};
 use serde_json::json;
@@ -73,13 +73,13 @@ struct Seek {
     /// half of that at home unless given, and 0.1 at most
     #[arg(long, value_name = "NUMBER", requires = "excite")]
     distance: Option<f64>,
-    /// Period of the motion
-    #[arg(long, value_name = "TIME", requires = "excite", default_value = "4 s")]
-    period: String,
-    /// Harmonics of the series
-    #[arg(long, value_name = "COUNT", requires = "excite", default_value_t = 8)]
-    harmonics: usize,
-    /// Motions that are tried: a hundred at random, and the steps from the best of them, fewer with more than 30 parameters
+    /// Period of the motion; 4 s unless given, or half a second per harmonic where that is more
+    #[arg(long, value_name = "TIME", requires = "excite")]
+    period: Option<String>,
+    /// Harmonics of the series; 16 for robots with one or two freedoms and 8 for others unless given
+    #[arg(long, value_name = "COUNT", requires = "excite")]
+    harmonics: Option<usize>,
+    /// Motions that are tried: a hundred at random, and the steps from the best of them, fewer with more than 40 parameters
     #[arg(long, value_name = "COUNT", requires = "excite", default_value_t = 1500)]
     trials: usize,
     /// The same seed gives the same motion
@@ -208,13 +208,14 @@ fn limits(robot: &Robot, seek: &Seek) -> Result<Limits, Failure> {
 fn seek(robot: &Robot, arguments: &Arguments) -> Result<(), Failure> {
     let asked = &arguments.seek;
     let mode = one_mode(robot, arguments.mode.as_deref())?;
-    let period = positive(time(&asked.period, "--period")?, "--period")?;
-    if !(1..=20).contains(&asked.harmonics) || !(100..=1_000_000).contains(&asked.trials) {
+    let period = asked.period.as_deref().map(|t| positive(time(t, "--period")?, "--period")).transpose()?;
+    if asked.harmonics.is_some_and(|h| !(1..=20).contains(&h)) || !(100..=1_000_000).contains(&asked.trials) {
         return Err(Failure::Usage("--harmonics takes 1 to 20, --trials 100 or more".to_owned()));
     }
     let how = Search { period, harmonics: asked.harmonics, trials: asked.trials, seed: asked.seed };
     let found =
         robot.excite(&mode, &limits(robot, asked)?, &how).map_err(|why| Failure::No("excitation", why.to_string()))?;
+    let period = found.period;
     let lasts = asked.time.as_deref().map_or(Ok(period), |t| positive(time(t, "--time")?, "--time"))?;
     if lasts > 1000.0 * period {
         return Err(Failure::Usage("--time is longer than a thousand periods".to_owned()));
@@ -238,7 +239,7 @@ fn seek(robot: &Robot, arguments: &Arguments) -> Result<(), Failure> {
     if let Some(path) = &arguments.plot {
         // Around their middles, so that small motions far from zero are seen.
         let series = found.coordinates.iter().zip(&places).enumerate().map(|(i, (name, k))| Series {
-            name: format!("{name}, around {:.3}", found.middle[i]),
+            name: format!("{name}, around {:.3} {}", found.middle[i], if *k > 2 { "rad" } else { "m" }),
             style: Style { stroke: Stroke::Solid, ..Style::nth(i) },
             points: times.iter().map(|t| (*t, Some(found.at(*t)[*k][0] - found.middle[i]))).collect(),
         });
@@ -256,9 +257,17 @@ fn seek(robot: &Robot, arguments: &Arguments) -> Result<(), Failure> {
         files.add(path, &plot::line_chart(&chart, path).map_err(|e| Failure::Output(e.to_string()))?)?;
     }
     let told = || {
+        let start = found.at(0.0);
+        let parts = found.coordinates.iter().zip(&places).map(|(name, k)| format!("{name}={}", six(start[*k][0])));
         format!(
-            "{}: a motion of {} s for {} base parameters, condition {:.1}; the median of random motions inside the same limits has {:.1}\n",
-            found.robot, found.period, found.parameters, found.condition, found.random_median
+            "{}: a motion of {} s for {} base parameters, condition {:.1}; the median of random motions inside the same limits has {:.1}\n\
+             it begins at rest at {}\n",
+            found.robot,
+            found.period,
+            found.parameters,
+            found.condition,
+            found.random_median,
+            parts.collect::<Vec<_>>().join(",")
         )
     };
     arguments.output.give_with(files, || json!(found), told)
@@ -310,27 +319,42 @@ fn text(answer: &IdentificationAnswer) -> String {
     out
 }
 
+/// Longest part of a record that is drawn, in seconds.
+const DRAWN: f64 = 10.0;
+
+/// For every drive what was measured and predicted, and below what is left, in its own scale.
 fn draw(robot: &Robot, mode: &WorkingMode, found: &Identification, path: &Path) -> Result<Vec<u8>, plot::PlotError> {
     let t = robot.model().topology();
-    let mut series = Vec::new();
-    for (k, name) in t.active_names().iter().enumerate() {
-        let points = |of: &dyn Fn(usize) -> f64| {
-            found.compared.iter().enumerate().map(|(i, c)| (c.t, Some(of(i)))).collect::<Vec<_>>()
+    let end = found.compared.first().map_or(0.0, |c| c.t + DRAWN);
+    let shown: Vec<&Compared> = found.compared.iter().take_while(|c| c.t <= end).collect();
+    let cut = if shown.len() < found.compared.len() { ", the first 10 s" } else { "" };
+    let line = |name: String, colour: Colour, stroke: Stroke, of: &dyn Fn(&Compared) -> f64| Series {
+        name,
+        style: Style { colour, stroke },
+        points: shown.iter().map(|c| (c.t, Some(of(c)))).collect(),
+    };
+    let mut charts = Vec::new();
+    for ((k, name), unit) in t.active_names().iter().enumerate().zip(effort_units(robot)) {
+        let title = format!("Efforts of {} as measured and as identified, working mode {}{cut}", t.name, mode.name(t));
+        let both = Chart {
+            title: if k == 0 { title } else { String::new() },
+            x_label: "t (s)".to_owned(),
+            y_label: format!("tau_{name} ({unit})"),
+            series: vec![
+                line(format!("q{name} measured"), Colour::Blue, Stroke::Solid, &|c| c.measured[k]),
+                line(format!("q{name} predicted"), Colour::Black, Stroke::Dashed, &|c| c.predicted[k]),
+            ],
+            ..Chart::default()
         };
-        let at = |i: usize| &found.compared[i];
-        let style = Style { stroke: Stroke::Solid, ..Style::nth(k) };
-        series.push(Series { name: format!("q{name} measured"), style, points: points(&|i| at(i).measured[k]) });
-        let dashed = Style { stroke: Stroke::Dashed, ..style };
-        series.push(Series {
-            name: format!("q{name} predicted"),
-            style: dashed,
-            points: points(&|i| at(i).predicted[k]),
-        });
-        let rest = points(&|i| at(i).measured[k] - at(i).predicted[k]);
-        let dots = Style { stroke: Stroke::Dots, ..style };
-        series.push(Series { name: format!("q{name} left"), style: dots, points: rest });
+        let left = Chart {
+            x_label: "t (s)".to_owned(),
+            y_label: format!("left ({unit})"),
+            series: vec![line(format!("q{name} left"), Colour::Red, Stroke::Solid, &|c| {
+                c.measured[k] - c.predicted[k]
+            })],
+            ..Chart::default()
+        };
+        charts.extend([(both, 300), (left, 190)]);
     }
-    let title = format!("Efforts of {} as measured and as identified, working mode {}", t.name, mode.name(t));
-    let (x_label, y_label) = ("t (s)".to_owned(), effort_label(robot));
-    plot::line_chart(&Chart { title, x_label, y_label, y_log: false, series, notes: Vec::new() }, path)
+    plot::line_charts(&charts, path)
 }

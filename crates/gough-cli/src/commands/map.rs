@@ -387,6 +387,7 @@ pub fn draw(
         field: Some(field),
         curves: Vec::new(),
         notes,
+        height: None,
     };
     plot::draw(&picture, path)
 }

@@ -8,12 +8,10 @@ use crate::output::Output;
 use crate::states::component_names;
 use clap::Args;
 use gough::Robot;
-use gough::dynamics::regressor::{Regressor, StandardSet, regressor};
-use gough::dynamics::{Conditions, Sign};
+use gough::dynamics::Sign;
 use gough::identification::{BaseParameters, base_parameters};
-use gough::kinematics::inverse;
-use gough::linalg::small::Dense;
-use serde_json::{Value, json};
+use gough::question::RegressorAnswer;
+use serde_json::json;
 use std::fmt::Write as _;
 
 #[derive(Args)]
@@ -115,47 +113,26 @@ fn print_regressor(robot: &Robot, arguments: &Arguments) -> Result<(), Failure> 
         Some(width) if width > 0.0 && width.is_finite() => Sign::Smooth(width),
         Some(width) => return Err(Failure::Usage(format!("--friction-width is {width}, not a positive rate"))),
     };
-    let all = StandardSet::new(model);
-    let set = if arguments.without_friction { all.without_friction() } else { all };
-    let posture = inverse(model, &pose, &mode).map_err(Failure::InMode)?;
-    let at = regressor(model, &set, &posture, (&twist, &acceleration), sign, &Conditions::default())?;
-    let efforts = at.of_efforts()?;
-    arguments.output.give(|| document(robot, &set, &at, &efforts), || table(robot, &set, &efforts))
+    let friction = (!arguments.without_friction).then_some(sign);
+    let found = robot.regressor(&pose, &mode, (&twist, &acceleration), friction).map_err(Failure::in_mode)?;
+    arguments.output.give(|| json!(found), || table(&found))
 }
 
-fn rows(m: &Dense<f64>) -> Vec<&[f64]> {
-    m.data.chunks(m.cols.max(1)).collect()
-}
-
-fn document(robot: &Robot, set: &StandardSet, at: &Regressor, efforts: &Dense<f64>) -> Value {
-    json!({
-        "robot": robot.model().topology().name,
-        "active_joints": robot.model().topology().active_names(),
-        "columns": set.parameters.iter().map(|p| p.name.as_str()).collect::<Vec<_>>(),
-        "values": set.values(),
-        "regressor": rows(efforts),
-        "freedoms": component_names(robot.model()),
-        "platform_regressor": rows(&at.matrix),
-        "drives": rows(&at.drives),
-        "energy": at.energy,
-    })
-}
-
-fn table(robot: &Robot, set: &StandardSet, efforts: &Dense<f64>) -> String {
+fn table(found: &RegressorAnswer) -> String {
     let mut out = format!("{:14}", "parameter");
-    robot.model().topology().active_names().iter().for_each(|n| {
+    found.active_joints.iter().for_each(|n| {
         let _ = write!(out, "{:>16}", format!("tau_{n}"));
     });
     out.push('\n');
-    for (j, p) in set.parameters.iter().enumerate() {
-        if (0..efforts.rows).all(|i| efforts.at(i, j) == 0.0) {
+    for (j, (name, unit)) in found.columns.iter().zip(&found.units).enumerate() {
+        if found.regressor.iter().all(|row| row[j] == 0.0) {
             continue;
         }
-        let _ = write!(out, "{:14}", p.name);
-        (0..efforts.rows).for_each(|i| {
-            let _ = write!(out, "{:>16.9}", efforts.at(i, j));
+        let _ = write!(out, "{name:14}");
+        found.regressor.iter().for_each(|row| {
+            let _ = write!(out, "{:>16.9}", row[j]);
         });
-        let _ = writeln!(out, "   per {}", p.unit);
+        let _ = writeln!(out, "   per {unit}");
     }
     out.push_str("parameters with no effect here are left out\n");
     out

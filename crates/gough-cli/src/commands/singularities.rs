@@ -300,5 +300,6 @@ pub fn picture(robot: &Robot, region: &Region, found: &LociAnswer) -> Picture {
         }),
         curves,
         notes: if fixed.is_empty() { Vec::new() } else { vec![fixed] },
+        height: None,
     }
 }

@@ -38,6 +38,8 @@ pub struct Picture {
     pub curves: Vec<Curves>,
     /// Small print below the picture.
     pub notes: Vec<String>,
+    /// Height in pixels, when it is not that of a page.
+    pub height: Option<i32>,
 }
 
 /// One axis: what it shows and its ends. Ends that make no sense (not finite, equal, not positive on a log axis) are moved.
@@ -215,10 +217,15 @@ pub fn check(path: &Path) -> Result<(), PlotError> {
 
 /// A picture as the bytes of a file, `.svg` or `.png` as its name says.
 pub fn draw(picture: &Picture, path: &Path) -> Result<Vec<u8>, PlotError> {
+    sheet(std::slice::from_ref(picture), path)
+}
+
+/// Pictures one below the other, as the bytes of one file.
+fn sheet(pictures: &[Picture], path: &Path) -> Result<Vec<u8>, PlotError> {
     match format(path)? {
-        Format::Svg => Ok(page::svg(picture)?.into_bytes()),
+        Format::Svg => Ok(page::svg(pictures)?.into_bytes()),
         #[cfg(feature = "png")]
-        Format::Png => png::render(&page::svg(picture)?),
+        Format::Png => png::render(&page::svg(pictures)?),
         #[cfg(not(feature = "png"))]
         Format::Png => Err(PlotError::NoPng(path.display().to_string())),
     }
@@ -226,22 +233,34 @@ pub fn draw(picture: &Picture, path: &Path) -> Result<Vec<u8>, PlotError> {
 
 /// A chart as the bytes of a file, `.svg` or `.png` as its name says. The axes span the data.
 pub fn line_chart(chart: &Chart, path: &Path) -> Result<Vec<u8>, PlotError> {
-    let points = |s: &Series| s.points.iter().map(|&(x, y)| [x, y.unwrap_or(f64::NAN)]).collect::<Vec<_>>();
-    let curves: Vec<Curves> =
-        chart.series.iter().map(|s| Curves { name: s.name.clone(), style: s.style, lines: vec![points(s)] }).collect();
-    let all = || curves.iter().flat_map(|c| c.lines.iter().flatten());
-    let [left, right] = span(all().map(|p| p[0]));
-    let shown = |y: f64| if chart.y_log && y <= 0.0 { None } else { Some(y) };
-    let [bottom, top] = margin(span(all().filter_map(|p| shown(p[1]))), chart.y_log);
-    let picture = Picture {
-        title: chart.title.clone(),
-        x: PlotAxis { label: chart.x_label.clone(), low: left, high: right, log: false },
-        y: PlotAxis { label: chart.y_label.clone(), low: bottom, high: top, log: chart.y_log },
-        curves,
-        notes: chart.notes.clone(),
-        ..Picture::default()
-    };
-    draw(&picture, path)
+    draw(&chart.picture(), path)
+}
+
+/// Charts one below the other, each so many pixels high.
+pub fn line_charts(charts: &[(Chart, i32)], path: &Path) -> Result<Vec<u8>, PlotError> {
+    let pictures: Vec<Picture> =
+        charts.iter().map(|(chart, height)| Picture { height: Some(*height), ..chart.picture() }).collect();
+    sheet(&pictures, path)
+}
+
+impl Chart {
+    fn picture(&self) -> Picture {
+        let points = |s: &Series| s.points.iter().map(|&(x, y)| [x, y.unwrap_or(f64::NAN)]).collect::<Vec<_>>();
+        let curve = |s: &Series| Curves { name: s.name.clone(), style: s.style, lines: vec![points(s)] };
+        let curves: Vec<Curves> = self.series.iter().map(curve).collect();
+        let all = || curves.iter().flat_map(|c| c.lines.iter().flatten());
+        let [left, right] = span(all().map(|p| p[0]));
+        let shown = |y: f64| if self.y_log && y <= 0.0 { None } else { Some(y) };
+        let [bottom, top] = margin(span(all().filter_map(|p| shown(p[1]))), self.y_log);
+        Picture {
+            title: self.title.clone(),
+            x: PlotAxis { label: self.x_label.clone(), low: left, high: right, log: false },
+            y: PlotAxis { label: self.y_label.clone(), low: bottom, high: top, log: self.y_log },
+            curves,
+            notes: self.notes.clone(),
+            ..Picture::default()
+        }
+    }
 }
 
 /// Smallest and largest of the finite values; infinities, which no axis takes, when there are none.

@@ -50,27 +50,21 @@ const GRID: RGBColor = RGBColor(225, 225, 225);
 type SvgArea<'a> = DrawingArea<SVGBackend<'a>, Shift>;
 type Pixel = (i32, i32);
 
-/// A picture as SVG.
-pub fn svg(picture: &Picture) -> Result<String, PlotError> {
+/// Pictures as one SVG, one below the other.
+pub fn svg(pictures: &[Picture]) -> Result<String, PlotError> {
     embed_font()?;
-    let page = Page::of(picture);
-    let mut drawing = String::new();
-    {
-        let root = SVGBackend::with_string(&mut drawing, (WIDTH as u32, page.height as u32)).into_drawing_area();
-        page.draw(&root).map_err(PlotError::drawing)?;
-        root.present().map_err(PlotError::drawing)?;
+    let (mut parts, mut top) = (String::new(), 0);
+    for picture in pictures {
+        let page = Page::of(picture);
+        let area = PlotArea { left: 0, top, width: WIDTH, height: page.height };
+        parts += &page.drawn(area)?;
+        top += page.height;
     }
-    let body = drawing.split_once('>').map_or("", |(_, body)| body);
-    let (w, h) = (WIDTH / UNIT, page.height / UNIT);
+    let (w, h) = (WIDTH / UNIT, top / UNIT);
     let head = format!(
-        r#"<svg xmlns="http://www.w3.org/2000/svg" width="{w}" height="{h}" viewBox="0 0 {WIDTH} {}" stroke-linejoin="round">"#,
-        page.height
+        r#"<svg xmlns="http://www.w3.org/2000/svg" width="{w}" height="{h}" viewBox="0 0 {WIDTH} {top}" stroke-linejoin="round">"#
     );
-    Ok(format!(
-        "{head}\n<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n{}{}",
-        page.images()?,
-        body.trim_start()
-    ))
+    Ok(format!("{head}\n<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n{parts}</svg>\n"))
 }
 
 /// Left, top, width and height.
@@ -116,7 +110,8 @@ impl<'p> Page<'p> {
         let notes: Vec<String> = picture.notes.iter().flat_map(|n| wrap(n, SMALL, WIDTH - 4 * EDGE)).collect();
         let top = EDGE + lines(&title, TITLE_LINE) + EDGE;
         let bottom = BELOW + AIR + lines(&legend, LEGEND_LINE) + lines(&notes, NOTE_LINE) + EDGE;
-        let room = (HEIGHT - top - bottom).max(HEIGHT / 3);
+        let whole = picture.height.map_or(HEIGHT, |h| h * UNIT);
+        let room = (whole - top - bottom).max(whole / 3);
         // Labels need room, room decides the frame, and the frame how many labels there are: twice is enough.
         let (y, colours) = scales(picture, room);
         let rough = frame(picture, top, room, (&y, colours.as_ref()));
@@ -125,6 +120,22 @@ impl<'p> Page<'p> {
         let x = horizontal(&picture.x, frame.width);
         let height = (top + frame.height + bottom + UNIT - 1) / UNIT * UNIT; // whole pixels
         Page { picture, title, legend, notes, x, y, colours, frame, height }
+    }
+
+    /// Images, and the drawing over them, at their place on a sheet.
+    fn drawn(&self, at: PlotArea) -> Result<String, PlotError> {
+        let mut drawing = String::new();
+        {
+            let root = SVGBackend::with_string(&mut drawing, (WIDTH as u32, self.height as u32)).into_drawing_area();
+            self.draw(&root).map_err(PlotError::drawing)?;
+            root.present().map_err(PlotError::drawing)?;
+        }
+        let body = drawing.split_once('>').map_or("", |(_, body)| body).trim();
+        let all = self.images()? + body.strip_suffix("</svg>").unwrap_or(body);
+        if at.top == 0 {
+            return Ok(all);
+        }
+        Ok(format!("<g transform=\"translate({} {})\">\n{all}</g>\n", at.left, at.top))
     }
 
     /// Everything but the images.
@@ -363,9 +374,11 @@ fn lines<T>(items: &[T], height: i32) -> i32 {
     items.len() as i32 * height
 }
 
-/// The rulers of the vertical axis and of the colour bar, for a frame so high. Categories have no colour bar.
+/// The rulers of the vertical axis and of the colour bar, for a frame so high; a low picture has ticks all the same.
+/// Categories have no colour bar.
 fn scales(picture: &Picture, height: i32) -> (Ruler, Option<Ruler>) {
-    let count = (height / (70 * UNIT)).max(1) as usize;
+    let least = if picture.height.is_some() { 4 } else { 1 };
+    let count = (height / (70 * UNIT)).max(least) as usize;
     let ordered = picture.field.as_ref().filter(|f| !matches!(f.scale, Scale::Category(_)));
     (Ruler::of(&picture.y, count), ordered.map(|f| f.ruler(count)))
 }

@@ -180,7 +180,7 @@ fn degenerate_fields_are_drawn() {
     let scales = [Scale::Linear, Scale::Log, Scale::Category(vec![]), Scale::Category(vec!["a".to_owned(); 60])];
     for (value, scale) in values.into_iter().flat_map(|v| scales.clone().map(|s| (v, s))) {
         for n in [0, 1, 3] {
-            checked(page::svg(&map(Some(field(n, scale.clone(), |_, _| value)))).expect("an SVG"));
+            checked(page::svg(&[map(Some(field(n, scale.clone(), |_, _| value)))]).expect("an SVG"));
         }
     }
     let mut uneven = field(3, Scale::Linear, |x, y| Some(x * y));
@@ -215,4 +215,20 @@ fn a_million_cells_stay_small() {
     let noise = |x: f64, y: f64| Some((43_758.545 * (12.9898 * x + 78.233 * y).sin()).fract());
     let svg = drawn(&map(Some(field(1000, Scale::Linear, noise))));
     assert!(svg.len() < 2_000_000, "{}", svg.len());
+}
+
+/// Charts one below the other are a page as high as all of them, each with a scale, however low it is.
+#[test]
+fn charts_stand_below_each_other() {
+    let chart = |name: &str, size: f64| {
+        let points = (0..50).map(|i| (f64::from(i), Some(size * f64::from(i).sin()))).collect();
+        let series = vec![Series { name: name.to_owned(), style: Style::nth(0), points }];
+        Chart { title: format!("All of {name}"), series, ..Chart::default() }
+    };
+    let charts = [(chart("first", 7.0), 300), (chart("second", 700.0), 200)];
+    let svg = both(|path| line_charts(&charts, path));
+    assert!(svg.contains("height=\"500\"") && svg.contains("translate(0 3000)"), "{}", &svg[..300]);
+    for words in ["All of first", "All of second", "−5", "−500"] {
+        assert!(svg.contains(words), "{words}");
+    }
 }

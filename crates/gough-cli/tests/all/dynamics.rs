@@ -77,6 +77,11 @@ fn wrong_questions_and_singular_postures_are_refused() {
         (&["idm", "five-bar", "--pose", "x=0,y=0.2", "--share", "limits"], 2, "no `effort`"),
         (&["idm", "dualv", "--pose", "x=0,y=0,phi=0", "--share", "weights=1:2"], 2, "4 positive weights"),
         (&["idm", "dualv", "--pose", "x=0,y=0,phi=0", "--share", "fair"], 2, "none of shortest"),
+        (
+            &["idm", "dualv", "--pose", "x=0,y=0,phi=0", "--share", "weights=1:2:1:3", "--derivatives"],
+            2,
+            "those of the shortest efforts",
+        ),
         (&["ddm", "five-bar", "--pose", "x=0,y=0.2", "--friction-width", "-1"], 2, "not a positive rate"),
     ] {
         let (_, err, status) = run(arguments);
@@ -223,6 +228,9 @@ fn open_joints_are_told() {
     assert!((acceleration - 2.0).abs() < 1e-9, "{back}");
     let (_, err, code) = run(&[&ask[..], &["--joint-rates", "q11=1"]].concat());
     assert!(code == 2 && err.contains("leaves open: q1s"), "{err}");
+    // Derivatives do not know the motion of open joints.
+    let (_, err, code) = run(&[&moved[..], &["--derivatives"]].concat());
+    assert!(code == 2 && err.contains("stand still"), "{err}");
     let plain = json(&["idm", "five-bar", "--pose", "x=0.05,y=0.25", "--json"]);
     assert!(plain.get("held").is_none());
 }

@@ -7,7 +7,9 @@
 
 use crate::description::Coordinate;
 use crate::kinematics::geometry::close;
-use crate::kinematics::matrices::{Matrices, assemble, closure_rows, plan_at, platform_order, smallest};
+use crate::kinematics::matrices::{
+    Matrices, actuation_without_units, assemble, closure_rows, plan_at, platform_order, smallest, without_units,
+};
 use crate::kinematics::{Positions, Posture};
 use crate::linalg::dense::{Matrix, svd};
 use crate::linalg::small::Dense;
@@ -212,15 +214,12 @@ impl Monitor {
         assemble(model, &self.plan, pos, None, &mut m);
         if self.is_defined() {
             self.type_1(model, &m, &mut list);
-            let n_dof = m.A_r.cols;
-            let norms: Vec<Norm> = self.plan.blocks.iter().flat_map(|b| b.norms[..b.active].to_vec()).collect();
-            let independent = &model.topology().platform.independent;
-            let A_r = scaled(&m.A_r, &norms, |j| independent[j].is_angle(), model.length());
-            list.push(Indicator { kind: Kind::Type2, block: None, rank: n_dof, M: A_r });
+            let A_r = actuation_without_units(model, &self.plan, &m);
+            list.push(Indicator { kind: Kind::Type2, block: None, rank: A_r.cols, M: A_r });
         }
         if self.plan.dependent > 0 {
             let norms: Vec<Norm> = self.plan.blocks.iter().flat_map(|b| b.norms[b.active..].to_vec()).collect();
-            let W_c = scaled(&m.W_c, &norms, |j| j >= 3, model.length());
+            let W_c = without_units(&m.W_c, &norms, |j| j >= 3, model.length());
             list.push(Indicator { kind: Kind::Constraint, block: None, rank: self.plan.dependent, M: W_c });
         }
         list
@@ -372,18 +371,6 @@ fn pick<S: Real>(a: &Dense<S>, columns: &[usize]) -> Dense<S> {
     let mut out = Dense::zeros(a.rows, columns.len());
     for i in 0..a.rows {
         columns.iter().enumerate().for_each(|(k, j)| *out.at_mut(i, k) = a.at(i, *j));
-    }
-    out
-}
-
-/// Wrenches row by row without units: moments over the length, and rows that are unit moments times it.
-fn scaled<S: Real>(a: &Dense<S>, norms: &[Norm], is_angle: impl Fn(usize) -> bool, length: f64) -> Dense<S> {
-    let mut out = a.clone();
-    for (i, norm) in norms.iter().enumerate() {
-        let row = if *norm == Norm::Moment { length } else { 1.0 };
-        for j in 0..a.cols {
-            *out.at_mut(i, j) *= S::lit(if is_angle(j) { row / length } else { row });
-        }
     }
     out
 }

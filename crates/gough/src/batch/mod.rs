@@ -10,7 +10,7 @@ use crate::dynamics::Dynamics;
 use crate::dynamics::newton_euler::Sign;
 use crate::kinematics::{SolveError, WorkingMode};
 use crate::program::BlockProgram;
-pub use crate::program::Refused;
+use crate::program::Refused;
 use crate::spatial::Pose;
 use rayon::prelude::*;
 use std::sync::{Arc, Mutex, PoisonError};

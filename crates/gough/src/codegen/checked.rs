@@ -3,9 +3,11 @@
 
 use super::models::{Group, Inputs, Subject, states};
 use super::{CodegenError, ModelKind};
+use crate::description::Coordinate;
 use crate::dynamics::regressor::regressor;
 use crate::dynamics::{Conditions, Sign, direct_dynamics_under, inverse_dynamics_under, platform_model};
 use crate::kinematics::jacobians::matrices_at;
+use crate::kinematics::platform::{coordinates, pose_with};
 use crate::kinematics::{Posture, inverse};
 use crate::linalg::small::Dense;
 use crate::spatial::Pose;
@@ -30,14 +32,15 @@ pub(super) struct TestVectors {
 /// Differences of a test where rounding does not grow.
 pub(super) const TESTED: f64 = 1e-9;
 
-/// Inputs and the library's outputs at states around home; a refusal where the code says otherwise.
+/// Inputs and the library's outputs at states around home, and the largest difference of the code from them, by the largest
+/// number; a refusal where the code says something else.
 pub(super) fn vectors(
     subject: &Subject<'_>,
     kind: ModelKind,
     inputs: &[Group],
     code: impl Fn(&[f64]) -> Vec<f64>,
-) -> Result<TestVectors, CodegenError> {
-    let (mut list, mut poor) = (Vec::new(), Vec::new());
+) -> Result<(TestVectors, f64), CodegenError> {
+    let (mut list, mut poor, mut found) = (Vec::new(), Vec::new(), 0.0_f64);
     for (x, pose) in states(subject, inputs) {
         let mut y = code(&x);
         let Ok(posture) = inverse(subject.robot.model(), &pose, &subject.mode) else { continue };
@@ -54,6 +57,7 @@ pub(super) fn vectors(
             if !(by <= AGREED * condition || by <= ROUNDING * growth(subject, kind, inputs, (&x, &pose), &wanted)) {
                 return Err(CodegenError::Disagrees { by });
             }
+            found = found.max(by);
             exact = y.iter().zip(&wanted).all(|(a, b)| (a - b).abs() <= EXACT * (1.0 + b.abs()));
             y[..wanted.len()].copy_from_slice(&wanted);
         }
@@ -65,7 +69,7 @@ pub(super) fn vectors(
     if list.is_empty() {
         list = poor;
     }
-    if list.is_empty() { Err(CodegenError::NotFinite) } else { Ok(TestVectors { list, tolerance: TESTED }) }
+    if list.is_empty() { Err(CodegenError::NotFinite) } else { Ok((TestVectors { list, tolerance: TESTED }, found)) }
 }
 
 /// By how much more than a pose the library's answer changes with it, in fractions of both: steep close to a singularity.
@@ -78,14 +82,15 @@ fn growth(
 ) -> f64 {
     const SHIFT: f64 = 1e-11;
     let model = subject.robot.model();
-    let along = |k: usize| {
-        let mut moved = *pose;
-        moved.p[k] += SHIFT * model.size();
+    let at = coordinates(model, pose);
+    let along = |c: &Coordinate| {
+        let unit = if c.is_angle() { 1.0 } else { model.size() };
+        let moved = pose_with(model, pose, &[(*c, at[c.index()] + SHIFT * unit)]);
         let posture = inverse(model, &moved, &subject.mode).ok()?;
         Some(difference(&answer(subject, kind, inputs, x, &posture)?.0, wanted, f64::MIN_POSITIVE) / SHIFT)
     };
-    // A direction in which the robot does not move, or a limit that is that close, says nothing.
-    (0..3).filter_map(along).fold(0.0, f64::max)
+    // A limit that is that close says nothing.
+    model.topology().platform.independent.iter().filter_map(along).fold(0.0, f64::max)
 }
 
 /// Angles moved by whole turns to those that the code gives: ranges of joints do not bind it.

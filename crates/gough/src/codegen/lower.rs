@@ -3,7 +3,9 @@
 
 use super::canon::{Canon, NodeIndex, Rules};
 use super::graph::{Graph, GraphNode};
-use super::models::{Group, Inputs, Outputs, Subject, Turns, eliminated, pose_by_matrix, states, turns};
+use super::models::{
+    Group, Inputs, Outputs, Subject, Turns, eliminated, no_closed_form, pose_by_matrix, states, turns,
+};
 use super::share::share;
 use super::{CodegenError, ModelKind, Solve, checked, split};
 use crate::Robot;
@@ -45,7 +47,11 @@ const POOR_DIRECT: f64 = 3e-2;
 /// lost that the general road keeps or says to be lost.
 const INERTIA: [f64; 2] = [1e-3, 1e-4];
 /// The forces that move the platform may be this much smaller than those that cancel.
-const FORCES: f64 = 1e-3;
+const FORCES: f64 = 1e-2;
+/// And this much smaller than the efforts.
+const EFFORTS: f64 = 1e-3;
+/// A program and the general road differ by no more around home, by the largest number of an answer.
+const AS_GENERAL: f64 = 1e-11;
 /// Numbers of a pose that follow from others may differ by this from what they should be.
 const EXACT: f64 = 1e-13;
 
@@ -57,7 +63,7 @@ pub(crate) fn lowered(robot: &Robot, mode: &WorkingMode, wanted: &ModelWanted) -
     let mut subject = Subject::new(robot, mode, Vec::new(), wanted.friction, solve, kind)?;
     let plan = &robot.model().topology().plan;
     if plan.careful || !plan.anchors.is_empty() {
-        return Err(CodegenError::NoClosedForm);
+        return Err(no_closed_form(robot.model()));
     }
     subject.by_matrix = wanted.by_matrix;
     let (inputs, outputs) = subject.signature(kind);
@@ -76,9 +82,14 @@ pub(crate) fn lowered(robot: &Robot, mode: &WorkingMode, wanted: &ModelWanted) -
         let results = graph.results(x);
         graph.outputs[..values].iter().map(|v| if v.minus { -results[v.node] } else { results[v.node] }).collect()
     };
-    checked::vectors(&subject, kind, &inputs, of)?;
-    // Accelerations are what large forces leave: denominators that are small already around home leave too few digits.
-    let share = if kind == ModelKind::Ddm { POOR_DIRECT * (0.1 / subject.smallest_pivots[0]).max(1.0) } else { POOR };
+    let (_, by) = checked::vectors(&subject, kind, &inputs, of)?;
+    if by > AS_GENERAL {
+        return Err(CodegenError::LosesDigits { by });
+    }
+    // Accelerations are what large forces leave: denominators that are small already around home leave too few digits. Inertia
+    // goes with their squares.
+    let poor_home = (0.1 / subject.smallest_pivots[0]).max(1.0).powi(2);
+    let share = if kind == ModelKind::Ddm { POOR_DIRECT * poor_home } else { POOR };
     let least = least_denominators(&graph, &subject, &inputs, share);
     Ok(Lowered { graph, inputs, outputs, values, least })
 }
@@ -98,11 +109,9 @@ fn with_conditions(subject: &Subject<'_>, kind: ModelKind, inputs: &[Group]) -> 
         if let Some((M, b)) = system {
             let (x, pivots) = eliminated(&M, &b);
             digits = of_inertia(subject, &M, &pivots);
-            digits.push(of_forces(
-                subject,
-                &b,
-                &subject.evaluate(kind, &resting(&given)).system.map_or(b.clone(), |s| s.1),
-            ));
+            let without_efforts = forces(subject, &resting(&given));
+            let least = least_squares(subject, &given.efforts, &without_efforts);
+            digits.push(squares(subject, &b) - least);
             values = x;
         }
         let model = subject.model::<Expr>(&[]);
@@ -134,14 +143,28 @@ fn of_inertia(subject: &Subject<'_>, M: &Dense<Expr>, pivots: &[Expr]) -> Vec<Ex
     pivots.iter().enumerate().flat_map(margins).collect()
 }
 
-/// What moves the platform is a share of what its motion and weight ask for: the digits of a small difference are lost.
-fn of_forces(subject: &Subject<'_>, b: &[Expr], without_efforts: &[Expr]) -> Expr {
+/// Forces that move the platform, `Jᵀτ - c`.
+fn forces(subject: &Subject<'_>, given: &Inputs<Expr>) -> Vec<Expr> {
+    subject.evaluate(ModelKind::Ddm, given).system.map_or_else(Vec::new, |(_, b)| b)
+}
+
+/// Length of forces on the platform squared, lengths scaled.
+fn squares(subject: &Subject<'_>, f: &[Expr]) -> Expr {
     let model = subject.robot.model();
     let independent = &model.topology().platform.independent;
     let scale = |k: usize| if independent[k].is_angle() { model.length().powi(2).recip() } else { 1.0 };
-    let squares =
-        |f: &[Expr]| f.iter().enumerate().fold(Expr::lit(0.0), |sum, (k, f)| sum + f.squared() * Expr::lit(scale(k)));
-    squares(b) - squares(without_efforts) * Expr::lit(FORCES * FORCES)
+    f.iter().enumerate().fold(Expr::lit(0.0), |sum, (k, f)| sum + f.squared() * Expr::lit(scale(k)))
+}
+
+/// What moves the platform is a share of what its motion and weight ask for, and of the efforts: a small difference has lost its
+/// digits. The least square of it.
+fn least_squares(subject: &Subject<'_>, efforts: &[Expr], without_efforts: &[Expr]) -> Expr {
+    let model = subject.robot.model();
+    let drives = &model.topology().active;
+    let scale = |k: usize| if model.topology().coords[drives[k]].slides { 1.0 } else { model.length().recip() };
+    let square = |(k, x): (usize, &Expr)| (*x * Expr::lit(EFFORTS * scale(k))).squared();
+    let of_efforts = efforts.iter().enumerate().map(square).fold(Expr::lit(0.0), |sum, x| sum + x);
+    squares(subject, without_efforts) * Expr::lit(FORCES * FORCES) + of_efforts
 }
 
 /// A state with no drive at work.

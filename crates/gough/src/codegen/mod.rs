@@ -299,7 +299,12 @@ pub struct Generated {
 #[non_exhaustive]
 pub enum CodegenError {
     /// Legs or platform coordinates that only Newton's method solves.
-    NoClosedForm,
+    NoClosedForm {
+        /// The joints that are searched for, leg by leg.
+        joints: Vec<String>,
+        /// Coordinates of the platform that follow from the closures.
+        follow: Vec<String>,
+    },
     /// Joints that the pose leaves open.
     OpenJoints {
         /// Their names.
@@ -327,6 +332,11 @@ pub enum CodegenError {
     NothingFlexible,
     /// The code and the library do not agree: an error of the program, so that no code is given out.
     Disagrees {
+        /// The largest difference, by the largest number compared with.
+        by: f64,
+    },
+    /// Written out, the model loses digits that the library keeps: it is not run as a program.
+    LosesDigits {
         /// The largest difference, by the largest number compared with.
         by: f64,
     },
@@ -374,7 +384,7 @@ impl CodegenError {
     /// A short name that programs can rely on.
     pub fn kind(&self) -> &'static str {
         match self {
-            Self::NoClosedForm => "no-closed-form",
+            Self::NoClosedForm { .. } => "no-closed-form",
             Self::OpenJoints { .. } => "open-joints",
             Self::SlidingClosure { .. } => "sliding-closure",
             Self::Singular | Self::TooFewDrives { .. } => "type2",
@@ -386,6 +396,7 @@ impl CodegenError {
             Self::DerivativesOfRoutine | Self::RoutineInLanes | Self::RoutineOfInverse | Self::NoColumns => "usage",
             Self::NotFinite => "not-finite",
             Self::Disagrees { .. } => "disagrees",
+            Self::LosesDigits { .. } => "loses-digits",
             Self::NotCompiled { .. } => "not-compiled",
             Self::TooLarge | Self::TooManyCoordinates { .. } => "too-large",
         }
@@ -412,10 +423,18 @@ impl CodegenError {
 impl fmt::Display for CodegenError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::NoClosedForm => f.write_str(
-                "a leg, or a platform coordinate that follows, has no closed form: a search cannot be written as a \
-                 straight line; `kinematics`, `idm` and `ddm` answer for this robot",
-            ),
+            Self::NoClosedForm { joints, follow } => {
+                let what = match (joints.is_empty(), follow.is_empty()) {
+                    (true, true) => "legs do not close all loops by themselves, so that every posture is searched".to_owned(),
+                    (false, true) => format!("no closed form gives {}", joints.join(", ")),
+                    (_, false) => format!("{} of the platform follow from the closures", follow.join(", ")),
+                };
+                write!(
+                    f,
+                    "{what}: a search cannot be written as a straight line; `kinematics`, `idm` and `ddm` answer for this robot, one \
+                     posture after the other or in lists (`--states`)"
+                )
+            }
             Self::OpenJoints { joints } => write!(
                 f,
                 "the pose leaves {} open: generated models are for robots whose pose gives every joint; name a set of \
@@ -446,6 +465,11 @@ impl fmt::Display for CodegenError {
                 f,
                 "generated code and library differ by {by:.1e} around home: an error of the program, please report the robot; \
                  the library itself answers (`idm`, `ddm`)"
+            ),
+            Self::LosesDigits { by } => write!(
+                f,
+                "written out, the model differs from the library's by {by:.1e} around home, where legs are close to the limits of \
+                 their reach: give the robot file another home; batches (`idm`, `ddm`) are answered one state after the other"
             ),
             Self::UnknownParameter { name, known } => {
                 write!(f, "no parameter `{name}`; the robot file has {}", listed(known))

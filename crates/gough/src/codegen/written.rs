@@ -82,7 +82,7 @@ impl<'a> WrittenModel<'a> {
         code: impl Fn(&[f64]) -> Vec<f64>,
     ) -> Result<TestVectors, CodegenError> {
         match self {
-            Self::Rigid(subject) => vectors(subject, kind, inputs, code),
+            Self::Rigid(subject) => vectors(subject, kind, inputs, code).map(|(list, _)| list),
             Self::Flexible(subject) => subject.vectors(inputs, code),
         }
     }

@@ -1,15 +1,31 @@
 //! Freedoms that closed postures reveal: joints that move nothing else, and motors that the pose determines.
 
-use super::home::home_posture;
+use super::home::{home_posture, home_postures};
 use super::mobility::closure_columns;
 use crate::kinematics::newton::{self, CLOSED, Unknowns};
 use crate::kinematics::platform::home_pose;
-use crate::kinematics::{JointPosition, Positions};
-use crate::linalg::dense::{Matrix, svd};
+use crate::kinematics::{JointPosition, Positions, Posture};
+use crate::linalg::dense::{Matrix, null_space};
 use crate::linalg::small::Dense;
 use crate::model::{CoordId, LegId, Model};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
+
+/// The postures at home of a draft whose plan closed postures cannot change: closed forms give every joint from the coordinates
+/// that the file lists, and nothing is idle at home or near it. Of any other draft none.
+pub(super) fn settled(model: &Model<f64>) -> Option<Vec<Posture>> {
+    let topology = model.topology();
+    let plan = &topology.plan;
+    let knows_all = plan.given.is_empty() && topology.platform.dependent.is_empty() && has_closed_forms(model);
+    let postures = knows_all.then(|| home_postures(model).ok()).flatten()?;
+    let home = postures[0].positions();
+    (newton::closes(model, home) && idle_coords(model, home).is_empty()).then_some(postures)
+}
+
+/// Whether no joint is left to Newton.
+fn has_closed_forms(model: &Model<f64>) -> bool {
+    model.topology().plan.inverse.iter().all(|b| b.newton_coords().is_empty())
+}
 
 /// A closed posture, how many idle freedoms it has, and the coordinates of those that the robot has everywhere: of each leg the
 /// fewest at several postures, since a loop may be folded so that it turns freely.
@@ -25,8 +41,7 @@ pub(super) fn assembled(model: &Model<f64>) -> Option<(Positions<f64>, usize, Ve
         }
     }
     // Home is rarely folded, where closed forms can tell.
-    let closed_form = model.topology().plan.inverse.iter().all(|b| b.newton_coords().is_empty());
-    if closed_form
+    if has_closed_forms(model)
         && found.iter().all(|(_, idle)| !idle.is_empty())
         && let Ok(home) = home_posture(model)
         && newton::closes(model, home.positions())
@@ -44,19 +59,39 @@ pub(super) fn assembled(model: &Model<f64>) -> Option<(Positions<f64>, usize, Ve
     Some((pos, idle.len(), everywhere))
 }
 
-/// Active coordinates that do not move while the platform is held, at some posture around a closed one.
-pub(super) fn determined(model: &Model<f64>, pos: &Positions<f64>, idle: usize) -> Vec<CoordId> {
+/// A joint that moves less than this with a freedom of length one stands still.
+const MOVES: f64 = 1e-6;
+
+/// Active coordinates that do not move while the platform is held, at some posture around a closed one, and the first of the
+/// others that together say where those are; none where no such posture is found.
+pub(super) fn determined(model: &Model<f64>, pos: &Positions<f64>, idle: usize) -> Option<[Vec<CoordId>; 2]> {
     let unknowns = Unknowns { platform: Vec::new(), ..Unknowns::all(model) };
-    let n = unknowns.coords.len();
-    let Some(open) = least_freedom(model, &unknowns, pos) else { return Vec::new() };
-    let moves = |j: usize| open.ncols() > idle && (0..open.ncols()).any(|k| open[(j, k)].abs() > 1e-6);
-    let is_active = |c: &CoordId| model.topology().active.contains(c);
-    (0..n).filter(|j| !moves(*j)).map(|j| unknowns.coords[j]).filter(is_active).collect()
+    let open = least_freedom(model, &unknowns, pos)?;
+    let row = |j: usize| -> Vec<f64> { (0..open.ncols()).map(|k| open[(j, k)]).collect() };
+    let moves = |j: &usize| open.ncols() > idle && row(*j).iter().any(|x| x.abs() > MOVES);
+    let is_active = |j: &usize| model.topology().active.contains(&unknowns.coords[*j]);
+    let (moving, still): (Vec<usize>, Vec<usize>) = (0..unknowns.coords.len()).filter(is_active).partition(moves);
+    let coords = |list: Vec<usize>| list.into_iter().map(|j| unknowns.coords[j]).collect();
+    let mut directions: Vec<Vec<f64>> = Vec::new();
+    let adds = |j: &usize| {
+        let mut left = row(*j);
+        for d in directions.iter().chain(&directions) {
+            let along: f64 = left.iter().zip(d).map(|(x, y)| x * y).sum();
+            left.iter_mut().zip(d).for_each(|(x, y)| *x -= along * y);
+        }
+        let length = left.iter().map(|x| x * x).sum::<f64>().sqrt();
+        if length > MOVES {
+            directions.push(left.iter().map(|x| x / length).collect());
+        }
+        length > MOVES
+    };
+    let independent = moving.into_iter().filter(adds).collect();
+    Some([coords(still), coords(independent)])
 }
 
 /// Motions of some unknowns that the closures leave, at the posture around a closed one that leaves fewest.
 fn least_freedom(model: &Model<f64>, unknowns: &Unknowns, pos: &Positions<f64>) -> Option<Matrix> {
-    let free_at = |pos: &Positions<f64>| svd(&closure_columns(model, unknowns, pos)).null_space();
+    let free_at = |pos: &Positions<f64>| null_space(&closure_columns(model, unknowns, pos)).1;
     // Where the closed posture itself leaves nothing there is no need to look around it.
     let here = free_at(pos);
     if here.ncols() == 0 {

@@ -3,7 +3,7 @@
 use crate::description::{ClosureJoint, Coordinate, Coordinates, Description, Diagnostic, Fault, Span};
 use crate::kinematics::newton::{self, Unknowns};
 use crate::kinematics::{PoseChart, Positions};
-use crate::linalg::dense::{Matrix, Svd, svd};
+use crate::linalg::dense::{Matrix, null_space, rank as rank_of, singular_values};
 use crate::linalg::small::Dense;
 use crate::model::{Model, Root};
 
@@ -40,76 +40,109 @@ fn full_jacobian(model: &Model<f64>, pos: &Positions<f64>) -> (Matrix, Unknowns)
     (closure_columns(model, &unknowns, pos), unknowns)
 }
 
+/// A posture, and how the platform can move there: one column per motion.
+pub(super) type Generic = (Positions<f64>, Matrix);
+
 /// Mobility at the posture of the highest rank; freedoms that motors do not hold only count when no posture holds them.
-pub(super) fn mobility(model: &Model<f64>, postures: &[Positions<f64>]) -> (Mobility, Positions<f64>) {
-    let mut best: Option<(Mobility, Positions<f64>)> = None;
+pub(super) fn mobility(model: &Model<f64>, postures: &[Positions<f64>]) -> (Mobility, Generic) {
+    let mut best: Option<(Ranks, &Positions<f64>)> = None;
     let mut not_actuated = usize::MAX;
     for pos in postures {
-        let found = mobility_at(model, pos);
+        let found = Ranks::at(model, pos);
         not_actuated = not_actuated.min(found.not_actuated);
         // Nothing can be left to find.
-        let is_whole = found.rank == found.rows.min(found.rank + found.degrees);
-        let is_last = is_whole && found.idle.is_empty() && not_actuated == 0;
+        let is_whole = found.rank == found.closures.nrows().min(found.closures.ncols());
+        let is_last = is_whole && found.idle.ncols() == 0 && not_actuated == 0;
         if best
             .as_ref()
-            .is_none_or(|(b, _)| found.rank > b.rank || (found.rank == b.rank && found.idle.len() < b.idle.len()))
+            .is_none_or(|(b, _)| found.rank > b.rank || (found.rank == b.rank && found.idle.ncols() < b.idle.ncols()))
         {
-            best = Some((found, pos.clone()));
+            best = Some((found, pos));
         }
         if is_last {
             break;
         }
     }
-    let (mut mobility, pos) = best.expect("there is a home posture");
-    mobility.not_actuated = not_actuated;
-    (mobility, pos)
+    let (found, pos) = best.expect("there is a home posture");
+    let (rows, rank) = (found.closures.nrows(), found.rank);
+    let motions = platform_motions(&null_space(&found.closures).1, model.topology().coords.len());
+    let mobility = Mobility {
+        rows,
+        rank,
+        degrees: found.closures.ncols() - rank,
+        platform: rank_of(&motions),
+        overconstraint: rows - rank,
+        idle: found.idle_joints(model),
+        not_actuated,
+    };
+    (mobility, (pos.clone(), motions))
 }
 
-fn mobility_at(model: &Model<f64>, pos: &Positions<f64>) -> Mobility {
-    let (a, unknowns) = full_jacobian(model, pos);
-    let f = svd(&a);
-    let (rows, rank) = (a.nrows(), f.rank());
-    let degrees = a.ncols() - rank;
-    let platform = svd(&platform_motions(&f, unknowns.coords.len())).rank();
-    // Motors held: their columns leave. Platform held too: what still moves is idle.
+/// What ranks tell at a posture.
+struct Ranks {
+    /// Closure Jacobian over all joints and all motions of the platform.
+    closures: Matrix,
+    rank: usize,
+    /// Motions of passive joints that move nothing else.
+    idle: Matrix,
+    /// Freedoms that remain when the motors are held, idle ones not counted.
+    not_actuated: usize,
+}
+
+impl Ranks {
+    fn at(model: &Model<f64>, pos: &Positions<f64>) -> Self {
+        let (closures, unknowns) = full_jacobian(model, pos);
+        // Motors held: their columns leave. Platform held too: what still moves is idle.
+        let passive: Vec<usize> = passive_columns(model).collect();
+        let held: Vec<usize> = passive.iter().copied().chain(unknowns.coords.len()..closures.ncols()).collect();
+        let pick =
+            |columns: &[usize]| Matrix::from_fn(closures.nrows(), columns.len(), |i, j| closures[(i, columns[j])]);
+        let (_, idle) = null_space(&pick(&passive));
+        let not_actuated = (held.len() - rank_of(&pick(&held))).saturating_sub(idle.ncols());
+        Self { rank: rank_of(&closures), closures, idle, not_actuated }
+    }
+
+    /// The joints that take part in every idle motion.
+    fn idle_joints(&self, model: &Model<f64>) -> Vec<Vec<String>> {
+        let coords: Vec<&str> = model.topology().coords.values().map(|c| c.name.as_str()).collect();
+        let taking_part = |motion: nalgebra::DVectorView<'_, f64>| {
+            let largest = motion.amax();
+            let joints = passive_columns(model).zip(motion.iter());
+            joints.filter(|(_, x)| x.abs() > 1e-6 * largest).map(|(j, _)| coords[j].to_owned()).collect()
+        };
+        self.idle.column_iter().map(taking_part).collect()
+    }
+}
+
+/// Columns of passive joints in the Jacobian over all of them.
+fn passive_columns(model: &Model<f64>) -> impl Iterator<Item = usize> {
     let topology = model.topology();
-    let passive: Vec<usize> =
-        (0..unknowns.coords.len()).filter(|j| !topology.active.contains(&unknowns.coords[*j])).collect();
-    let held: Vec<usize> = passive.iter().copied().chain(unknowns.coords.len()..a.ncols()).collect();
-    let pick = |columns: &[usize]| svd(&Matrix::from_fn(rows, columns.len(), |i, j| a[(i, columns[j])]));
-    let (inner, locked) = (pick(&passive), pick(&held));
-    let idle_space = inner.null_space();
-    let idle = (0..idle_space.ncols())
-        .map(|k| {
-            let size = |j: usize| idle_space[(j, k)].abs();
-            let largest = (0..passive.len()).map(size).fold(0.0, f64::max);
-            let moving = (0..passive.len()).filter(|j| size(*j) > 1e-6 * largest);
-            moving.map(|j| topology.coords[unknowns.coords[passive[j]]].name.clone()).collect()
-        })
-        .collect::<Vec<Vec<String>>>();
-    let not_actuated = (held.len() - locked.rank()).saturating_sub(idle.len());
-    Mobility { rows, rank, degrees, platform, overconstraint: rows - rank, idle, not_actuated }
+    let ids = topology.coords.ids().enumerate();
+    ids.filter(|(_, c)| !topology.active.contains(c)).map(|(j, _)| j)
 }
 
 /// Platform rows of the null space of the closures: how the platform can move.
-fn platform_motions(f: &Svd, coords: usize) -> Matrix {
-    let n = f.null_space();
-    Matrix::from_fn(n.nrows() - coords, n.ncols(), |i, j| n[(coords + i, j)])
+fn platform_motions(open: &Matrix, coords: usize) -> Matrix {
+    Matrix::from_fn(open.nrows() - coords, open.ncols(), |i, j| open[(coords + i, j)])
 }
 
 /// Coordinates of the platform that the file does not list and that never change: they keep their home values at every
 /// posture around a closed one, and then, closures being analytic, along the whole branch. Angles are looked at together,
 /// most of them first: near a pitch of a quarter turn an orientation tells roll and yaw badly, and both jump there.
-pub(super) fn constant_coordinates(model: &Model<f64>, postures: &[Positions<f64>]) -> Vec<Coordinate> {
+pub(super) fn constant_coordinates(model: &Model<f64>, pos: &Positions<f64>) -> Vec<Coordinate> {
     let platform = &model.topology().platform;
     // A parallelogram that is crossed turns the platform, and is a mode.
     let crossed = model.topology().plan.inverse.iter().any(|b| b.roots.contains(&Root::Loop));
-    if crossed || postures.len() < 3 || platform.dependent.is_empty() {
+    if crossed || platform.dependent.is_empty() {
+        return Vec::new();
+    }
+    let postures = newton::postures_near(model, pos);
+    if postures.len() < 3 {
         return Vec::new();
     }
     let motions = |pos: &Positions<f64>| {
         let (a, unknowns) = full_jacobian(model, pos);
-        platform_motions(&svd(&a), unknowns.coords.len())
+        platform_motions(&null_space(&a).1, unknowns.coords.len())
     };
     let motions: Vec<Matrix> = postures.iter().map(motions).collect();
     // The twist has that component nowhere: an angle about a turned axis is more than one component.
@@ -132,7 +165,7 @@ pub(super) fn constant_coordinates(model: &Model<f64>, postures: &[Positions<f64
 pub(super) fn check_claim(
     model: &Model<f64>,
     postures: &[Positions<f64>],
-    generic: &Positions<f64>,
+    generic: &Generic,
     mobility: &Mobility,
 ) -> Result<(), Diagnostic> {
     let platform = &model.topology().platform;
@@ -141,12 +174,12 @@ pub(super) fn check_claim(
         |found: String| Err(Diagnostic::new(Fault::FalseClaim { claimed: claimed.clone(), found }, platform.span));
     let motions_at = |pos: &Positions<f64>| {
         let (a, unknowns) = full_jacobian(model, pos);
-        platform_motions(&svd(&a), unknowns.coords.len())
+        platform_motions(&null_space(&a).1, unknowns.coords.len())
     };
     let dependent = matches!(platform.coordinates, Coordinates::Some(_));
     // Small motions that follow from others (x and y of a 3-PRS) count where coordinates may follow.
-    let looked_at = if dependent { postures } else { std::slice::from_ref(generic) };
-    let seen: Vec<Matrix> = looked_at.iter().map(motions_at).collect();
+    let others = if dependent { postures } else { &[] };
+    let seen: Vec<Matrix> = std::iter::once(generic.1.clone()).chain(others.iter().map(motions_at)).collect();
     let moves = |i: usize| seen.iter().any(|m| (0..m.ncols()).any(|j| m[(i, j)].abs() > 1e-6));
     let claims = |i: usize| platform.independent.iter().any(|c| c.index() == i);
     let names = ["x", "y", "z", "rotation about x", "rotation about y", "rotation about z"];
@@ -170,19 +203,17 @@ pub(super) fn check_claim(
         return fail(says.join("; "));
     }
     // The listed coordinates must be able to change independently of each other, at some posture around home.
-    let rank_at = |pos: &Positions<f64>| {
-        let motions = motions_at(pos);
-        let rates = Matrix::from_fn(wanted, motions.ncols(), |i, j| {
-            coordinate_rate(&platform.independent, i, pos, &motions, j)
-        });
-        svd(&rates).s.iter().filter(|s| **s > 1e-6).count()
+    let rank_by = |pos: &Positions<f64>, motions: &Matrix| {
+        let rates =
+            Matrix::from_fn(wanted, motions.ncols(), |i, j| coordinate_rate(&platform.independent, i, pos, motions, j));
+        singular_values(&rates).iter().filter(|s| **s > 1e-6).count()
     };
-    let mut rank = 0;
+    let mut rank = rank_by(&generic.0, &generic.1);
     for pos in postures {
-        rank = rank.max(rank_at(pos));
         if rank == wanted {
             break;
         }
+        rank = rank.max(rank_by(pos, &motions_at(pos)));
     }
     if rank < wanted {
         return fail(format!(

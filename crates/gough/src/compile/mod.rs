@@ -47,20 +47,22 @@ fn with_anchors(draft: Model<f64>, postures: &[Posture]) -> Model<f64> {
     draft.with_plan(|plan| plan.anchors = anchors)
 }
 
-/// Compile a description. `actuation` names a set of driven joints; by default the first.
-pub(crate) fn compile(description: Description, actuation: Option<&str>) -> Result<Compiled, Vec<Diagnostic>> {
-    let draft = Model::draft(description, actuation)?;
-    attach::check_attached(&draft)?;
+/// A draft planned with what closed postures tell of its freedoms, and its postures at home.
+fn looked_at(draft: Model<f64>) -> Result<(Model<f64>, Vec<Posture>), Vec<Diagnostic>> {
     let draft = match idle::assembled(&draft) {
         Some((pos, free, idle)) => {
-            let determined = idle::determined(&draft, &pos, free);
+            let (determined, open) = match idle::determined(&draft, &pos, free) {
+                Some([determined, open]) => (Some(determined), open),
+                None => (None, Vec::new()),
+            };
             let plan = &draft.topology().plan;
-            let wrong = plan.given.iter().any(|c| determined.contains(c));
+            let is_determined = |c: &CoordId| determined.as_ref().map(|list| list.contains(c));
+            let wrong = plan.given.iter().any(|c| is_determined(c) == Some(true));
             // Motors that the pose leaves open, in a leg without closed form: they have to be given.
-            let open = |c: &CoordId| draft.topology().active.contains(c) && !determined.contains(c);
-            let missing = plan.inverse.iter().any(|b| b.newton_coords().iter().any(open));
-            let constant = mobility::constant_coordinates(&draft, &newton::postures_near(&draft, &pos));
-            let findings = Findings { idle, determined, constant };
+            let is_open = |c: &CoordId| draft.topology().active.contains(c) && is_determined(c) == Some(false);
+            let missing = plan.inverse.iter().any(|b| b.newton_coords().iter().any(is_open));
+            let constant = mobility::constant_coordinates(&draft, &pos);
+            let findings = Findings { idle, determined, open, constant };
             let tells = wrong || missing || !findings.idle.is_empty() || !findings.constant.is_empty();
             let draft = if tells { draft.replanned(&findings) } else { draft };
             pivots::with_pivots(draft, &pos)
@@ -68,11 +70,33 @@ pub(crate) fn compile(description: Description, actuation: Option<&str>) -> Resu
         None => draft,
     };
     let postures = home::home_postures(&draft).map_err(|d| vec![d])?;
-    let home = postures[0].clone();
-    if !newton::closes(&draft, home.positions()) {
+    if !newton::closes(&draft, postures[0].positions()) {
         return Err(vec![home::turned_home(&draft)]);
     }
-    let draft = with_anchors(draft, &postures);
+    Ok((draft, postures))
+}
+
+/// Compile a description. `actuation` names a set of driven joints; by default the first.
+pub(crate) fn compile(description: Description, actuation: Option<&str>) -> Result<Compiled, Vec<Diagnostic>> {
+    let draft = Model::draft(description, actuation)?;
+    attach::check_attached(&draft)?;
+    let (draft, postures) = planned(draft)?;
+    finished(draft, &postures)
+}
+
+/// A draft whose plan knows every joint, and its postures at home. Where nothing that could be found by looking around changes the
+/// plan, nobody looks.
+fn planned(draft: Model<f64>) -> Result<(Model<f64>, Vec<Posture>), Vec<Diagnostic>> {
+    match idle::settled(&draft) {
+        Some(postures) => Ok((pivots::with_pivots(draft, postures[0].positions()), postures)),
+        None => looked_at(draft),
+    }
+}
+
+/// The rest of the plan, the claims checked on the way.
+fn finished(draft: Model<f64>, postures: &[Posture]) -> Result<Compiled, Vec<Diagnostic>> {
+    let home = postures[0].clone();
+    let draft = with_anchors(draft, postures);
     let careful = draft.topology().plan.careful || !pivots::reaching_closes(&draft, &home);
     let draft = draft.with_plan(|plan| plan.careful = careful);
     let postures = newton::postures_near(&draft, home.positions());
@@ -84,4 +108,18 @@ pub(crate) fn compile(description: Description, actuation: Option<&str>) -> Resu
     let model = draft.with_plan(|plan| plan.matrices = rows);
     let remarks = mobility::mobility_remarks(&model, &mobility);
     Ok(Compiled { model, home, mobility, remarks })
+}
+
+/// A robot, or its faults.
+#[cfg(test)]
+pub(crate) type CompileOutcome = Result<Compiled, Vec<Diagnostic>>;
+
+/// What becomes of a description by [`planned`] and with a look around in any case, and whether nobody needed to look; nothing where
+/// there is no draft.
+#[cfg(test)]
+pub(crate) fn by_both_roads(description: Description) -> Option<([CompileOutcome; 2], bool)> {
+    let draft = Model::draft(description, None).ok().filter(|d| attach::check_attached(d).is_ok())?;
+    let settled = idle::settled(&draft).is_some();
+    let ends = [planned(draft.clone()), looked_at(draft)];
+    Some((ends.map(|end| end.and_then(|(draft, postures)| finished(draft, &postures))), settled))
 }

@@ -7,6 +7,7 @@ use super::inverse::Moved;
 use super::newton_euler::Sign;
 use super::reduction::reduce;
 use super::state::Dynamics;
+use crate::kinematics::error::BEYOND;
 use crate::kinematics::jacobians::{Redundancy, StateMatrices, matrices_at};
 use crate::kinematics::motion::Motion;
 use crate::kinematics::{Kind, Posture, SolveError};
@@ -47,7 +48,7 @@ pub fn direct_dynamics_under(
     memory.pos = posture.positions().clone();
     conditions.put(&mut memory.efforts);
     let acceleration = memory.direct_from(model, t_r, efforts, conditions.friction)?.to_vec();
-    if !memory.motion.rates.iter().chain(memory.motion.accels.iter()).all(|(_, x)| x.is_finite()) {
+    if !memory.motion.rates.iter().chain(memory.motion.accels.iter()).all(|(_, x)| x.abs() < BEYOND) {
         return Err(SolveError::not_finite());
     }
     Ok((acceleration, memory.motion))

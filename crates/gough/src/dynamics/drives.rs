@@ -3,6 +3,7 @@
 
 use super::reduction::EffortData;
 use crate::description::Coordinate;
+use crate::kinematics::jacobians::drives_hold;
 use crate::kinematics::motion::{Motion, move_bodies};
 use crate::kinematics::{Kind, Positions, SINGULAR, SolveError};
 use crate::linalg::RANK_TOLERANCE;
@@ -10,6 +11,9 @@ use crate::linalg::dense::{Matrix, svd};
 use crate::linalg::small::{Dense, PivotOrder, lu, lu_solve};
 use crate::model::{Id, Model};
 use crate::scalar::Real;
+
+/// A pivot this small beside the first is rounding.
+const ROUNDING: f64 = 1e-12;
 
 /// The platform's freedoms: its independent components among all six, `t_p = Ψ_t t_r`.
 #[derive(Clone, Copy, Debug)]
@@ -215,8 +219,12 @@ impl Drives<f64> {
     /// A pivot order for the posture; `None` where the drives do not hold the platform. Open joints come last: each has a drive
     /// that nothing else feels.
     pub fn order(&self) -> Option<PivotOrder> {
+        self.order_down_to(SINGULAR)
+    }
+
+    fn order_down_to(&self, least: f64) -> Option<PivotOrder> {
         let n = self.scales.len();
-        let order = PivotOrder::of(&self.directions(), n, SINGULAR);
+        let order = PivotOrder::of(&self.directions(), n, least);
         (order.cols.len() == n && self.rows.iter().all(|x| x.is_finite())).then(|| PivotOrder {
             rows: order.rows.iter().map(|i| self.felt[*i]).chain(self.open.iter().copied()).collect(),
             cols: order.cols.iter().copied().chain(n..self.freedoms()).collect(),
@@ -231,7 +239,10 @@ impl Drives<f64> {
         pos: &Positions<f64>,
         motion: &Motion<f64>,
     ) -> Result<PivotOrder, SolveError> {
-        self.order().ok_or_else(|| match self.lost_motion() {
+        // Near a Type 1 singularity all drives of a leg push one way: whether the platform is held is then asked of the wrenches
+        // that the legs transmit.
+        let near_type_1 = || self.order_down_to(ROUNDING).filter(|_| drives_hold(model, pos));
+        self.order().or_else(near_type_1).ok_or_else(|| match self.lost_motion() {
             Some(t_r) => {
                 let mut lost = Freedoms::of(model, motion).up(&t_r);
                 if let Some(w) = turning_of_tool(model, &t_r, pos) {

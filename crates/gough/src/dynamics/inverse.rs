@@ -6,6 +6,7 @@ use super::newton_euler::{Sign, TreeEfforts, energies, ground_wrench, tree_effor
 use super::reactions::{Reactions, reactions};
 use super::reduction::{EffortData, reduce};
 use super::share::{Internal, internal, share};
+use crate::kinematics::error::BEYOND;
 use crate::kinematics::motion::{Motion, move_bodies};
 use crate::kinematics::{Positions, Posture, SolveError};
 use crate::linalg::dense::{Matrix, svd};
@@ -147,7 +148,8 @@ impl Moved {
         let order = self.order(model, friction)?;
         self.drives.solve(&order);
         let efforts = self.drives.efforts.clone();
-        if !efforts.iter().all(|x| x.is_finite()) {
+        let moving = self.motion.rates.values().chain(self.motion.accels.values());
+        if !efforts.iter().all(|x| x.is_finite()) || !moving.copied().all(|x| x.abs() < BEYOND) {
             return Err(SolveError::not_finite());
         }
         if self.drives.is_redundant() {

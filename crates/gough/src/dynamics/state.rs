@@ -127,6 +127,9 @@ const RUNS_AWAY: f64 = 1e4;
 /// Accelerations whose rounding may be a larger share of them are not given out.
 const DIGITS_LOST: f64 = 1e-3;
 
+/// Accelerations in m/s² below which digits are not counted one by one: a platform in balance has none.
+const SLOW: f64 = 0.1;
+
 impl Dynamics {
     /// Memory for a model, nothing acting from outside.
     pub fn new(model: &Model<f64>) -> Self {
@@ -465,7 +468,9 @@ impl Dynamics {
         let length = |k: usize| if independent[k].is_angle() { model.length() } else { 1.0 };
         let force = (0..n).map(|k| (b[k] / length(k)).abs()).fold(0.0, f64::max);
         let answer = (0..n).map(|k| (self.accelerations[k] * length(k)).abs()).fold(0.0, f64::max);
-        Ok((f64::EPSILON * (largest / least) * force > DIGITS_LOST * least * answer).then_some(M))
+        // How much has cancelled before is not seen here: where a leg has a poor pivot it is always asked.
+        let is_poor = self.motion.met_poor_pivots();
+        Ok((is_poor || f64::EPSILON * (largest / least) * force > DIGITS_LOST * least * answer).then_some(M))
     }
 
     /// Whether the accelerations found are lost in rounding: joints are known to a rounding over the smallest pivot of their leg, and
@@ -478,8 +483,8 @@ impl Dynamics {
         friction: Option<Sign>,
     ) -> Result<bool, SolveError> {
         let mut other = self.clone();
-        let by = 2.0 * f64::EPSILON / self.motion.least_pivot();
         for (k, c) in model.topology().coords.ids().enumerate() {
+            let by = 2.0 * f64::EPSILON / self.motion.least_pivot(model, model.topology().coords[c].leg);
             let joint = &mut other.pos.joints[c];
             let by = if k % 2 == 0 { by } else { -by };
             joint.turn = joint.turn.advance(by);
@@ -491,7 +496,7 @@ impl Dynamics {
         let length = |k: usize| if independent[k].is_angle() { model.length() } else { 1.0 };
         let most = |x: &[f64]| x.iter().enumerate().fold(0.0_f64, |most, (k, x)| most.max((x * length(k)).abs()));
         let change: Vec<f64> = other.accelerations.iter().zip(&self.accelerations).map(|(a, b)| a - b).collect();
-        Ok(most(&change) > DIGITS_LOST * most(&self.accelerations))
+        Ok(most(&change) > DIGITS_LOST * most(&self.accelerations).max(SLOW))
     }
 
     /// The motion of the platform that its inertia resists most, least, or at a place between, largest component one.

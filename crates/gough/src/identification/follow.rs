@@ -17,6 +17,9 @@ const STEPS: u32 = 30;
 const SMALL: f64 = 1e-9;
 /// A step this large leaves the neighbourhood in which steps shrink.
 const FAR: f64 = 0.2;
+/// Steps from home to where a record begins are at most this long, and so many.
+const NEAR: f64 = 0.5 * FAR;
+const APPROACH: u32 = 100;
 /// Steps that shrink less than this want the Jacobian of where they are.
 const SLOW: f64 = 0.1;
 /// Redundant encoders that disagree by more, in radians or lengths of the robot, are not of one posture.
@@ -92,12 +95,13 @@ impl<'a> Follower<'a> {
     /// The posture of the drives, near the last one.
     pub fn follow(&mut self, jets: &[[f64; 3]]) -> Result<&Posture, SolveError> {
         let model = self.robot.model();
-        let near = match self.last.take() {
-            Some(posture) => posture,
-            None => inverse(model, self.robot.home().pose(), self.mode)?,
-        };
         let q: Vec<f64> = jets.iter().map(|j| j[0]).collect();
         let redundant = q.len() > model.topology().platform.independent.len();
+        let near = match self.last.take() {
+            Some(posture) => posture,
+            None if redundant => self.approached(&q)?,
+            None => inverse(model, self.robot.home().pose(), self.mode)?,
+        };
         let found = match self.nearest(&q, &near, redundant) {
             Err(_) if !redundant => forward(model, &q, &near)?,
             found => found?,
@@ -111,6 +115,24 @@ impl<'a> Follower<'a> {
         let given: Vec<(Coordinate, f64)> = independent.iter().map(|c| (*c, jets[c.index()][0])).collect();
         let pose = pose_with(model, self.robot.home().pose(), &given);
         Ok(self.last.insert(inverse(model, &pose, self.mode)?))
+    }
+
+    /// A posture near what redundant encoders say, wherever they are: from home in steps of a limited length.
+    fn approached(&mut self, q: &[f64]) -> Result<Posture, SolveError> {
+        let model = self.robot.model();
+        let mut posture = inverse(model, self.robot.home().pose(), self.mode)?;
+        for _ in 0..APPROACH {
+            self.memory.pos.clone_from(posture.positions());
+            let given = self.memory.settle(model)?;
+            let step = carried(&given, &off(model, q, &posture), model.topology().platform.independent.len());
+            let far = size(model, &step);
+            if far < NEAR {
+                break;
+            }
+            let part: Vec<f64> = step.iter().map(|x| x * (NEAR / far)).collect();
+            posture = inverse(model, &moved(model, posture.pose(), &part), posture.mode())?;
+        }
+        Ok(posture)
     }
 
     /// The posture whose drives are nearest to what encoders say, which redundant ones never fit exactly: Gauss and Newton on
@@ -131,18 +153,17 @@ impl<'a> Follower<'a> {
                 self.memory.settle(model)?
             };
             let step = carried(&now, &off, independent.len());
-            let length = |(c, x): (&Coordinate, &f64)| x.abs() / if c.is_angle() { 1.0 } else { model.size() };
-            let size = independent.iter().zip(&step).map(length).fold(0.0, f64::max);
-            if size < SMALL {
+            let far = size(model, &step);
+            if far < SMALL {
                 self.given = Some(now);
                 let residual = off.iter().fold(0.0_f64, |m, x| m.max(x.abs()));
                 return if residual < DISAGREE * model.size().max(1.0) { Ok(posture) } else { failed(residual) };
             }
-            if !(size <= 0.5 * last) {
+            if !(far <= 0.5 * last) {
                 break;
             }
-            given = (size < SLOW * last).then_some(now);
-            last = size;
+            given = (far < SLOW * last).then_some(now);
+            last = far;
             posture = inverse(model, &moved(model, posture.pose(), &step), near.mode())?;
         }
         failed(last)
@@ -158,6 +179,12 @@ fn off(model: &Model<f64>, q: &[f64], posture: &Posture) -> Vec<f64> {
         if t.coords[*c].slides || t.coords[*c].counted { d } else { wrap(d) }
     };
     t.active.iter().enumerate().map(one).collect()
+}
+
+/// How far a step goes, in radians and lengths of the robot.
+fn size(model: &Model<f64>, step: &[f64]) -> f64 {
+    let length = |(c, x): (&Coordinate, &f64)| x.abs() / if c.is_angle() { 1.0 } else { model.size() };
+    model.topology().platform.independent.iter().zip(step).map(length).fold(0.0, f64::max)
 }
 
 /// A pose after a small step in the platform's independent components.

@@ -15,6 +15,8 @@ use crate::spatial::Pose;
 use crate::spatial::orientation::wrap;
 use std::sync::Arc;
 
+/// Most postures of the rest of a robot that a strand is put beside.
+const MOST_LED: usize = 64;
 /// Most names of other modes that a refusal lists.
 const MOST_NAMES: usize = 16;
 
@@ -148,7 +150,7 @@ pub fn mode_by_example(model: &Model<f64>, joints: &[(CoordId, f64)]) -> Result<
 }
 
 /// Call postures at a pose by the names of those at home that lead to them; one that none leads to is its own example.
-/// What leads here from home and is not in the list is added, when everything is led together.
+/// What leads here from home and is not in the list is added.
 pub(super) fn name(model: &Model<f64>, pose: &Pose<f64>, given: &[(CoordId, f64)], postures: &mut Vec<Posture>) {
     let topology = model.topology();
     if topology.plan.anchors.is_empty() {
@@ -158,22 +160,8 @@ pub(super) fn name(model: &Model<f64>, pose: &Pose<f64>, given: &[(CoordId, f64)
     let led: Vec<Vec<(&AnchorPosture, Positions<f64>)>> =
         all.iter().map(|strand| led_here(model, strand, pose, given)).collect();
     // What is led here is known, also where no start of a search came to it.
-    let is_all = |strand: &Strand| match strand {
-        Strand::Whole => true,
-        Strand::Legs(legs) => legs.len() == topology.legs.len(),
-    };
-    if let [strand] = &all[..]
-        && is_all(strand)
-    {
-        for (anchor, pos) in &led[0] {
-            let known = postures.iter().any(|p| stands_alike(model, strand, p.positions(), pos));
-            let mut pos = pos.clone();
-            pos.X_WE = *pose;
-            pose_bodies(model, &mut pos);
-            if !known && check_closed(model, &pos).is_ok() && check_ranges(model, &pos).is_ok() {
-                postures.push(Posture::new(model, pos, WorkingMode::of_anchor(anchor)));
-            }
-        }
+    for (strand, led) in all.iter().zip(&led) {
+        add_led(model, strand, pose, led, postures);
     }
     for posture in postures {
         let mut mode = posture.mode().clone();
@@ -186,6 +174,51 @@ pub(super) fn name(model: &Model<f64>, pose: &Pose<f64>, given: &[(CoordId, f64)
         }
         mode.example = (!leads_here).then(|| Arc::new(as_anchor(model, posture)));
         posture.set_mode(mode);
+    }
+}
+
+/// Add what a strand is led to and no posture of the list shows, beside all that the rest of the robot does.
+fn add_led(
+    model: &Model<f64>,
+    strand: &Strand,
+    pose: &Pose<f64>,
+    led: &[(&AnchorPosture, Positions<f64>)],
+    postures: &mut Vec<Posture>,
+) {
+    let topology = model.topology();
+    let own = |leg: LegId| match strand {
+        Strand::Whole => true,
+        Strand::Legs(legs) => legs.contains(&leg),
+    };
+    let is_all = topology.legs.ids().all(own);
+    for (anchor, there) in led {
+        if postures.iter().any(|p| stands_alike(model, strand, p.positions(), there)) {
+            continue;
+        }
+        // The others stand as in every posture that has the strand where the first one has it.
+        let beside: Vec<(Positions<f64>, WorkingMode)> = match postures.first() {
+            _ if is_all => vec![(there.clone(), WorkingMode::of_anchor(anchor))],
+            None => return,
+            Some(first) => postures
+                .iter()
+                .filter(|p| stands_alike(model, strand, p.positions(), first.positions()))
+                .map(|p| (p.positions().clone(), p.mode().clone()))
+                .collect(),
+        };
+        for (mut pos, mut mode) in beside.into_iter().take(MOST_LED) {
+            pos.X_WE = *pose;
+            for (c, _) in topology.coords.iter().filter(|(_, coord)| own(coord.leg)) {
+                pos.joints[c] = there.joints[c];
+            }
+            for roots in topology.legs.iter().filter(|(id, _)| own(*id)).map(|(_, leg)| leg.roots.clone()) {
+                mode.signs[roots.clone()].copy_from_slice(&anchor.signs[roots]);
+            }
+            take_name(model, strand, anchor, &mut mode);
+            pose_bodies(model, &mut pos);
+            if check_closed(model, &pos).is_ok() && check_ranges(model, &pos).is_ok() {
+                postures.push(Posture::new(model, pos, mode));
+            }
+        }
     }
 }
 

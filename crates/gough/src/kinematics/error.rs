@@ -131,6 +131,9 @@ pub enum SolveError {
     },
 }
 
+/// A number as large as this is of no robot, and infinite in another unit.
+pub(crate) const BEYOND: f64 = 1e300;
+
 impl SolveError {
     /// A motion, efforts or loads with a number that is not finite, or too large for the answer to be.
     pub fn not_finite() -> Self {

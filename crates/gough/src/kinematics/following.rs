@@ -9,7 +9,7 @@ use super::platform::{coordinates, home_pose, pose_with};
 use super::positions::{JointPosition, Positions};
 use super::ways::{SEED, Standing, scatter, start_near};
 use crate::description::Coordinate;
-use crate::linalg::dense::{Matrix, svd};
+use crate::linalg::dense::{Matrix, null_space};
 use crate::linalg::small::Dense;
 use crate::model::Model;
 use crate::spatial::orientation::wrap;
@@ -119,7 +119,7 @@ pub(super) fn open_following(model: &Model<f64>, found: &[Positions<f64>]) -> Op
     let open = |pos: &Positions<f64>| -> Vec<Coordinate> {
         let mut a = Dense::zeros(newton::row_count(model, &unknowns), n + 1);
         newton::jacobian(model, &unknowns, model.length(), pos, &mut a);
-        let free = svd(&Matrix::from_fn(a.rows, n, |i, j| a.at(i, j))).null_space();
+        let free = null_space(&Matrix::from_fn(a.rows, n, |i, j| a.at(i, j))).1;
         let moves = |j: usize| (0..free.ncols()).any(|k| free[(j, k)].abs() > 1e-6);
         let all = model.topology().platform.dependent.iter().enumerate();
         all.filter(|(j, _)| moves(first + j)).map(|(_, c)| *c).collect()

@@ -5,6 +5,8 @@ use super::inverse::Posture;
 use super::kind::{Kind, SINGULAR};
 use super::matrices::{self, Matrices, assemble, plan_at};
 use super::motion::{Motion, move_from, velocities};
+use super::positions::Positions;
+use crate::linalg::dense::{Matrix, svd};
 use crate::linalg::small::{Dense, PivotOrder};
 use crate::model::{CoordId, Model};
 use crate::scalar::Real;
@@ -125,6 +127,19 @@ pub struct StateMatrices {
     pub redundancy: Redundancy,
     /// Rows and columns of J_td: passive joints that the closures determine.
     pub passive: Vec<CoordId>,
+}
+
+/// Whether the drives hold the platform at a posture: it is no Type 2 singularity.
+pub(crate) fn drives_hold(model: &Model<f64>, pos: &Positions<f64>) -> bool {
+    let plan = plan_at(model, pos);
+    if plan.passive.len() < model.topology().plan.matrices.passive.len() {
+        return false;
+    }
+    let mut m = Matrices::new(model, &plan);
+    assemble(model, &plan, pos, None, &mut m);
+    let A_r = matrices::actuation_without_units(model, &plan, &m);
+    let all_there = A_r.rows >= A_r.cols && A_r.data.iter().all(|x| x.is_finite());
+    all_there && svd(&Matrix::from_fn(A_r.rows, A_r.cols, |i, j| A_r.at(i, j))).s.last().is_none_or(|s| *s > SINGULAR)
 }
 
 /// All matrices at a posture; with a platform twist in its independent components, the biases too.

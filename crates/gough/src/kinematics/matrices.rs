@@ -517,6 +517,30 @@ pub fn platform_order(model: &Model<f64>, m: &Matrices<f64>) -> PivotOrder {
     PivotOrder::staged(&W, &[&dependent], RANK_TOLERANCE)
 }
 
+/// A_r without units: it loses rank at a Type 2 singularity.
+pub(crate) fn actuation_without_units<S: Real>(model: &Model<S>, plan: &MatrixPlan, m: &Matrices<S>) -> Dense<S> {
+    let norms: Vec<Norm> = plan.blocks.iter().flat_map(|b| b.norms[..b.active].to_vec()).collect();
+    let independent = &model.topology().platform.independent;
+    without_units(&m.A_r, &norms, |j| independent[j].is_angle(), model.length())
+}
+
+/// Wrenches row by row without units: moments over the length, and rows that are unit moments times it.
+pub(crate) fn without_units<S: Real>(
+    a: &Dense<S>,
+    norms: &[Norm],
+    is_angle: impl Fn(usize) -> bool,
+    length: f64,
+) -> Dense<S> {
+    let mut out = a.clone();
+    for (i, norm) in norms.iter().enumerate() {
+        let row = if *norm == Norm::Moment { length } else { 1.0 };
+        for j in 0..a.cols {
+            *out.at_mut(i, j) *= S::lit(if is_angle(j) { row / length } else { row });
+        }
+    }
+    out
+}
+
 /// Ψ_t and what follows from it once more, by other constraint rows: they are unique, but some rows tell them better. Only
 /// for matrices without biases.
 pub fn by_other_rows(model: &Model<f64>, plan: &MatrixPlan, order: &PivotOrder, m: &mut Matrices<f64>) {

@@ -4,7 +4,7 @@ mod branches;
 mod chart;
 pub mod closure;
 mod continuation;
-mod error;
+pub(crate) mod error;
 mod fit;
 mod following;
 mod forward;

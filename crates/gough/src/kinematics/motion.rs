@@ -145,15 +145,16 @@ impl<S: Real> Motion<S> {
 }
 
 impl Motion<f64> {
-    /// A bound below the pivots, lengths scaled, that all legs were factored with: the smallest one where an order was made for the
-    /// posture, else what the plan's order is held to.
-    pub(crate) fn least_pivot(&self) -> f64 {
-        let Some(own) = &self.own_pivots else { return POOR_PIVOT };
-        let of_leg = |(id, pivots): (LegId, &LegPivots)| {
-            let (first, n) = (self.places[id].start, pivots.cols.len());
-            (0..n).map(|i| pivots.scales[i] / self.factors[first + i * n + i].abs()).fold(POOR_PIVOT, f64::min)
-        };
-        own.iter().map(of_leg).fold(POOR_PIVOT, f64::min)
+    /// Whether a leg met a poor pivot, so that an order was made for the posture.
+    pub(crate) fn met_poor_pivots(&self) -> bool {
+        self.own_pivots.is_some()
+    }
+
+    /// The smallest pivot, lengths scaled, that a leg was factored with by itself; one at most.
+    pub(crate) fn least_pivot(&self, model: &Model<f64>, leg: LegId) -> f64 {
+        let pivots = &self.own_pivots.as_deref().unwrap_or(&model.topology().plan.pivots_of_leg)[leg];
+        let (first, n) = (self.places[leg].start, pivots.cols.len());
+        (0..n).map(|i| pivots.scales[i] / self.factors[first + i * n + i].abs()).fold(1.0, f64::min)
     }
 
     /// Rates and accelerations of the joints from the lanes.

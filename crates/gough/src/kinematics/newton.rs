@@ -4,7 +4,7 @@
 use super::closure::{closure_at, gap, joint_twist, movers, row_kind};
 use super::positions::{JointPosition, Positions, pose_bodies};
 use crate::description::{Coordinate, Coordinates};
-use crate::linalg::dense::{Matrix, solve_spd, svd};
+use crate::linalg::dense::{Matrix, least_squares, solve_spd};
 use crate::linalg::small::{Dense, PivotOrder};
 use crate::model::{BodyId, ClosureId, CoordId, CoordKind, LegId, LegPivots, Model, Node};
 use crate::scalar::Real;
@@ -293,7 +293,7 @@ fn finish(
             break;
         }
         let rhs: Vec<f64> = (0..a.rows).map(|i| -a.at(i, a.cols - 1)).collect();
-        let step = svd(&columns(a, a.cols - 1)).least_squares(&rhs);
+        let step = least_squares(&columns(a, a.cols - 1), &rhs);
         let before = pos.clone();
         advance(model, unknowns, length, &step, pos);
         jacobian(model, unknowns, length, pos, a);
@@ -326,13 +326,12 @@ fn damped_step(a: &Dense<f64>, damping: f64) -> Option<Vec<f64>> {
     let n = a.cols - 1;
     let mut normal = Matrix::zeros(n, n);
     let mut rhs = vec![0.0; n];
-    for i in 0..a.rows {
-        for j in 0..n {
-            let x = a.at(i, j);
-            rhs[j] -= x * a.at(i, n);
-            for k in 0..=j {
-                normal[(j, k)] += x * a.at(i, k);
-            }
+    for row in a.data.chunks_exact(a.cols) {
+        // A closure knows few of the joints.
+        for (k, x) in row[..n].iter().enumerate().filter(|(_, x)| **x != 0.0) {
+            rhs[k] -= x * row[n];
+            let below = &mut normal.as_mut_slice()[k * n + k..(k + 1) * n];
+            below.iter_mut().zip(&row[k..n]).for_each(|(sum, y)| *sum += x * y);
         }
     }
     for j in 0..n {
@@ -435,7 +434,7 @@ pub fn leg_pivots(model: &Model<f64>, id: LegId, pos: &Positions<f64>) -> LegPiv
 }
 
 /// An order of elimination for a posture with long lever arms: rows are compared by their largest entries, so that an arm of a
-/// thousand lengths does not hide the rows beside it.
+/// thousand lengths does not hide the rows beside it, and of rows alike the one that says least about the drives goes first.
 pub fn leg_pivots_by_row(model: &Model<f64>, id: LegId, pos: &Positions<f64>) -> LegPivots {
     leg_pivots_in(model, id, pos, true)
 }
@@ -447,16 +446,17 @@ fn leg_pivots_in(model: &Model<f64>, id: LegId, pos: &Positions<f64>, by_row: bo
     let unknowns = Unknowns::of_leg(model, id, &coords);
     let mut a = Dense::zeros(row_count(model, &unknowns), coords.len() + 1);
     jacobian(model, &unknowns, model.length(), pos, &mut a);
-    for row in a.data.chunks_exact_mut(coords.len() + 1).filter(|_| by_row) {
-        let most = row.iter().fold(1.0_f64, |most, x| most.max(x.abs()));
-        row.iter_mut().for_each(|x| *x /= most);
-    }
     let of_kind = |kind: CoordKind| -> Vec<usize> {
         let open = |c: &CoordId| topology.plan.given.contains(c) || topology.is_held(*c);
         let is = |c: &CoordId| topology.coords[*c].kind == kind && !open(c);
         (0..coords.len()).filter(|j| is(&coords[*j])).collect()
     };
     let (passive, active) = (of_kind(CoordKind::Passive), of_kind(CoordKind::Active));
+    for row in a.data.chunks_exact_mut(coords.len() + 1).filter(|_| by_row) {
+        let most = row.iter().fold(1.0_f64, |most, x| most.max(x.abs()));
+        let driven = active.iter().fold(0.0_f64, |most, j| most.max(row[*j].abs())) / most;
+        row.iter_mut().for_each(|x| *x /= most * (1.0 + driven.sqrt()));
+    }
     let order = PivotOrder::staged(&a, &[&passive, &active], crate::linalg::RANK_TOLERANCE);
     // Rows of the matrix by closure and row of the closure.
     let names: Vec<(usize, usize)> = leg

@@ -2,7 +2,7 @@
 //! of polynomials.
 
 use super::RANK_TOLERANCE;
-use super::singular;
+use super::singular::{PivotedQr, Turned};
 use super::symmetric::Symmetric;
 use nalgebra::{Cholesky, Complex, DMatrix, DVector};
 
@@ -22,14 +22,82 @@ pub struct Svd {
 /// Singular value decomposition. A matrix with a number that is not finite gives singular values of zero.
 pub fn svd(a: &Matrix) -> Svd {
     let (m, n) = (a.nrows(), a.ncols());
-    if m == 0 || n == 0 || !is_finite(a) {
+    if says_nothing(a) {
         return Svd { u: Matrix::identity(m, m), s: vec![0.0; m.min(n)], v: Matrix::identity(n, n) };
     }
     if m < n {
-        let Svd { u, s, v } = singular::of_tall(&a.transpose());
-        return Svd { u: v, s, v: u };
+        let f = Turned::of(&a.transpose(), true);
+        return Svd { u: f.v.clone(), v: f.left_from(0), s: f.s };
     }
-    singular::of_tall(a)
+    let f = Turned::of(a, true);
+    Svd { u: f.left_from(0), s: f.s, v: f.v }
+}
+
+/// Whether there is nothing to turn: no numbers, or some that are none, or zeros alone.
+fn says_nothing(a: &Matrix) -> bool {
+    a.is_empty() || !is_finite(a) || a.amax() == 0.0
+}
+
+/// Singular values alone, largest first: the same numbers.
+pub(crate) fn singular_values(a: &Matrix) -> Vec<f64> {
+    let (m, n) = (a.nrows(), a.ncols());
+    if says_nothing(a) {
+        return vec![0.0; m.min(n)];
+    }
+    let tall = if m < n { a.transpose() } else { a.clone() };
+    Turned::of(&tall, false).s
+}
+
+/// Numerical rank and basis of the null space, orthonormal columns: those of [`svd`], without the vectors on the left.
+pub(crate) fn null_space(a: &Matrix) -> (usize, Matrix) {
+    let (m, n) = (a.nrows(), a.ncols());
+    if says_nothing(a) {
+        return (0, Matrix::identity(n, n));
+    }
+    if m >= n && clear_rank(a) == Some(n) {
+        return (n, Matrix::zeros(n, 0));
+    }
+    let f = if m < n { Turned::of(&a.transpose(), true) } else { Turned::of(a, false) };
+    let r = rank_of(&f.s);
+    (r, if m < n { f.left_from(r) } else { f.v.columns(r, n - r).into_owned() })
+}
+
+/// The shortest `x` that minimises `|A x - b|`.
+pub(crate) fn least_squares(a: &Matrix, b: &[f64]) -> Vec<f64> {
+    let (m, n) = (a.nrows(), a.ncols());
+    if says_nothing(a) {
+        return vec![0.0; n];
+    }
+    if m >= n {
+        let reduced = PivotedQr::of(a / a.amax());
+        if let Some(rank) = reduced.clear_rank() {
+            return reduced.shortest(rank, &b.iter().map(|b| b / a.amax()).collect::<Vec<_>>());
+        }
+    }
+    if m < n {
+        let f = Turned::of(&a.transpose(), true);
+        let part = |k: usize| (0..m).map(|i| f.v[(i, k)] * b[i]).sum::<f64>() / f.s[k];
+        return f.left_of(&(0..rank_of(&f.s)).map(part).collect::<Vec<_>>());
+    }
+    let f = Turned::of(a, true);
+    let parts = f.left_times(b.to_vec(), rank_of(&f.s));
+    let mut x = vec![0.0; n];
+    for (k, c) in parts.iter().enumerate() {
+        x.iter_mut().zip(f.v.column(k).iter()).for_each(|(x, v)| *x += c / f.s[k] * v);
+    }
+    x
+}
+
+/// The rank where reflections alone tell it beyond doubt.
+fn clear_rank(a: &Matrix) -> Option<usize> {
+    let tall = if a.nrows() < a.ncols() { a.transpose() } else { a.clone() };
+    PivotedQr::of(&tall / tall.amax()).clear_rank()
+}
+
+/// How many singular values, largest first, are not zero.
+fn rank_of(s: &[f64]) -> usize {
+    let largest = s.first().copied().unwrap_or(0.0);
+    s.iter().filter(|x| **x > RANK_TOLERANCE * largest && **x > 0.0).count()
 }
 
 fn is_finite(a: &Matrix) -> bool {
@@ -38,14 +106,16 @@ fn is_finite(a: &Matrix) -> bool {
 
 /// Numerical rank of a scaled matrix.
 pub fn rank(a: &Matrix) -> usize {
-    svd(a).rank()
+    if says_nothing(a) {
+        return 0;
+    }
+    clear_rank(a).unwrap_or_else(|| rank_of(&singular_values(a)))
 }
 
 impl Svd {
     /// Number of singular values that are not zero.
     pub fn rank(&self) -> usize {
-        let largest = self.s.first().copied().unwrap_or(0.0);
-        self.s.iter().filter(|x| **x > RANK_TOLERANCE * largest && **x > 0.0).count()
+        rank_of(&self.s)
     }
 
     /// Basis of the null space: orthonormal columns.

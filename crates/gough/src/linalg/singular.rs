@@ -3,40 +3,82 @@
 //! A tall matrix is first reduced by reflections with exchange of columns, `A P = Q R`; then the columns of `L = Rᵀ` are turned
 //! against each other until they are orthogonal, `L W = X diag(s)`. So `A = (Q W) diag(s) (P X)ᵀ`.
 
-use super::dense::{Matrix, Svd};
+use super::dense::Matrix;
 
 /// Sweeps over all pairs of columns; six are usual.
 const SWEEPS: usize = 60;
 
-/// `A = U diag(s) Vᵀ` of a finite matrix with at least as many rows as columns, and at least one.
-pub(super) fn of_tall(a: &Matrix) -> Svd {
-    let n = a.ncols();
-    let largest = a.amax();
-    if largest == 0.0 {
-        return Svd { u: Matrix::identity(a.nrows(), a.nrows()), s: vec![0.0; n], v: Matrix::identity(n, n) };
-    }
-    let reduced = PivotedQr::of(a / largest);
-    let mut l = Matrix::from_fn(n, n, |i, j| if j <= i { reduced.qr[(j, i)] } else { 0.0 });
-    let mut w = Matrix::identity(n, n);
-    for _ in 0..SWEEPS {
-        if !sweep(&mut l, &mut w) {
-            break;
-        }
-    }
-    let norms: Vec<f64> = l.column_iter().map(|c| c.norm()).collect();
-    let mut order: Vec<usize> = (0..n).collect();
-    order.sort_by(|i, j| norms[*j].total_cmp(&norms[*i]));
-    let x = orthonormal(&l, &norms, &order);
-    let mut v = Matrix::zeros(n, n);
-    for (i, from) in reduced.order.iter().enumerate() {
-        v.row_mut(*from).copy_from(&x.row(i));
-    }
-    let w = Matrix::from_fn(n, n, |i, j| w[(i, order[j])]);
-    Svd { u: reduced.times_q(&w), s: order.iter().map(|i| norms[*i] * largest).collect(), v }
+/// A matrix after its rotations. What only some ask for, the vectors on the left, is made from it when it is asked for.
+pub(super) struct Turned {
+    reduced: PivotedQr,
+    /// Singular values, largest first.
+    pub(super) s: Vec<f64>,
+    /// Right vectors.
+    pub(super) v: Matrix,
+    /// W, its columns in the order of the values.
+    w: Matrix,
 }
 
+impl Turned {
+    /// Of a finite matrix with at least as many rows as columns, at least one, and not zero. Without the vectors on the left there
+    /// is no need of W.
+    pub(super) fn of(a: &Matrix, left: bool) -> Self {
+        let (n, largest) = (a.ncols(), a.amax());
+        let reduced = PivotedQr::of(a / largest);
+        let mut l = Matrix::from_fn(n, n, |i, j| if j <= i { reduced.qr[(j, i)] } else { 0.0 });
+        let mut w = if left { Matrix::identity(n, n) } else { Matrix::zeros(0, n) };
+        for _ in 0..SWEEPS {
+            if !sweep(&mut l, &mut w) {
+                break;
+            }
+        }
+        let norms: Vec<f64> = l.column_iter().map(|c| c.norm()).collect();
+        let mut order: Vec<usize> = (0..n).collect();
+        order.sort_by(|i, j| norms[*j].total_cmp(&norms[*i]));
+        let x = orthonormal(&l, &norms, &order);
+        let mut v = Matrix::zeros(n, n);
+        for (i, from) in reduced.order.iter().enumerate() {
+            v.row_mut(*from).copy_from(&x.row(i));
+        }
+        let w = Matrix::from_fn(w.nrows(), n, |i, j| w[(i, order[j])]);
+        Self { reduced, s: order.iter().map(|i| norms[*i] * largest).collect(), v, w }
+    }
+
+    /// Columns of U from this one on.
+    pub(super) fn left_from(&self, first: usize) -> Matrix {
+        let (m, n) = self.reduced.qr.shape();
+        let mut u = Matrix::from_fn(m, m - first, |i, j| match (i < n, first + j < n) {
+            (true, true) => self.w[(i, first + j)],
+            _ => f64::from(i == first + j),
+        });
+        self.reduced.turn(u.as_mut_slice());
+        u
+    }
+
+    /// `Uᵀ b` for the first columns of U.
+    pub(super) fn left_times(&self, mut b: Vec<f64>, count: usize) -> Vec<f64> {
+        self.reduced.turn_back(&mut b);
+        (0..count).map(|k| dot(self.w.column(k).as_slice(), &b[..self.w.nrows()])).collect()
+    }
+
+    /// `U y` for the first columns of U.
+    pub(super) fn left_of(&self, y: &[f64]) -> Vec<f64> {
+        let mut x = vec![0.0; self.reduced.qr.nrows()];
+        for (k, y) in y.iter().enumerate() {
+            x.iter_mut().zip(self.w.column(k).iter()).for_each(|(x, w)| *x += w * y);
+        }
+        self.reduced.turn(&mut x);
+        x
+    }
+}
+
+/// Diagonals of R above this fraction of the first are certainly more than rounding.
+const CLEAR: f64 = 1e-4;
+/// Diagonals of R below this fraction of the first are rounding.
+const NOTHING: f64 = 1e-12;
+
 /// `A P = Q R` with the reflections of Q below R, `H = I - β u uᵀ`, u[k] = 1 left out.
-struct PivotedQr {
+pub(super) struct PivotedQr {
     qr: Matrix,
     beta: Vec<f64>,
     /// Column k of `A P` is column `order[k]` of A.
@@ -44,7 +86,7 @@ struct PivotedQr {
 }
 
 impl PivotedQr {
-    fn of(mut a: Matrix) -> Self {
+    pub(super) fn of(mut a: Matrix) -> Self {
         let (m, n) = a.shape();
         let mut order: Vec<usize> = (0..n).collect();
         let mut beta = vec![0.0; n];
@@ -74,18 +116,48 @@ impl PivotedQr {
         Self { qr: a, beta, order }
     }
 
-    /// `Q diag(W, 1)`.
-    fn times_q(&self, w: &Matrix) -> Matrix {
-        let (m, n) = self.qr.shape();
-        let mut out = Matrix::identity(m, m);
-        out.view_mut((0, 0), (n, n)).copy_from(w);
-        let mut u = vec![0.0; m];
-        for k in (0..n).rev() {
-            u[k] = 1.0;
-            u[k + 1..].copy_from_slice(&self.qr.column(k).as_slice()[k + 1..]);
-            out.as_mut_slice().chunks_exact_mut(m).for_each(|c| reflect(&u[k..], self.beta[k], &mut c[k..]));
+    /// The rank where it is beyond doubt: what follows a diagonal is never larger, and here falls from much to rounding.
+    pub(super) fn clear_rank(&self) -> Option<usize> {
+        let size = |k: usize| self.qr[(k, k)].abs() / self.qr[(0, 0)].abs();
+        let n = self.qr.ncols();
+        let rank = (0..n).find(|k| !(size(*k) > CLEAR)).unwrap_or(n);
+        (rank > 0 && (rank == n || size(rank) < NOTHING)).then_some(rank)
+    }
+
+    /// The shortest `x` that minimises `|A x - b|`, of this rank: `Qᵀ b = [R₁ R₂] Pᵀ x` by reflections from the right.
+    pub(super) fn shortest(&self, rank: usize, b: &[f64]) -> Vec<f64> {
+        let n = self.qr.ncols();
+        let mut c = b.to_vec();
+        self.turn_back(&mut c);
+        let across = Self::of(Matrix::from_fn(n, rank, |j, i| if i <= j { self.qr[(i, j)] } else { 0.0 }));
+        // Rᵀ = Z T, its columns exchanged: Tᵀ z = c, then x = P Z z.
+        let mut z = vec![0.0; n];
+        for i in 0..rank {
+            let known: f64 = (0..i).map(|k| across.qr[(k, i)] * z[k]).sum();
+            z[i] = (c[across.order[i]] - known) / across.qr[(i, i)];
         }
-        out
+        across.turn(&mut z);
+        let mut x = vec![0.0; n];
+        self.order.iter().zip(z).for_each(|(j, z)| x[*j] = z);
+        x
+    }
+
+    /// Columns `c` to `Q c`.
+    fn turn(&self, columns: &mut [f64]) {
+        let mut u = vec![0.0; self.qr.nrows()];
+        (0..self.beta.len()).rev().for_each(|k| self.reflect(k, &mut u, columns));
+    }
+
+    /// Columns `c` to `Qᵀ c`.
+    fn turn_back(&self, columns: &mut [f64]) {
+        let mut u = vec![0.0; self.qr.nrows()];
+        (0..self.beta.len()).for_each(|k| self.reflect(k, &mut u, columns));
+    }
+
+    fn reflect(&self, k: usize, u: &mut [f64], columns: &mut [f64]) {
+        u[k] = 1.0;
+        u[k + 1..].copy_from_slice(&self.qr.column(k).as_slice()[k + 1..]);
+        columns.chunks_exact_mut(u.len()).for_each(|c| reflect(&u[k..], self.beta[k], &mut c[k..]));
     }
 }
 
@@ -177,7 +249,7 @@ fn orthonormal(l: &Matrix, norms: &[f64], order: &[usize]) -> Matrix {
 
 #[cfg(test)]
 mod tests {
-    use super::super::dense::svd;
+    use super::super::dense::{least_squares, null_space, singular_values, svd};
     use super::*;
     use rand::RngExt;
 
@@ -206,6 +278,12 @@ mod tests {
                 assert!(gap < 2e-14, "{m} x {n}: {gap:e}");
                 assert!((&a * f.null_space()).norm() < 1e-13 * f.s[0]);
                 assert!((a.transpose() * f.left_null_space()).norm() < 1e-13 * f.s[0]);
+                assert_eq!(singular_values(&a), f.s);
+                assert_eq!(null_space(&a), (rank, f.null_space()));
+                let b: Vec<f64> = (0..m).map(|_| rng.random_range(-1.0..1.0)).collect();
+                let (x, same) = (least_squares(&a, &b), f.least_squares(&b));
+                let longest = same.iter().fold(0.0_f64, |l, x| l.max(x.abs()));
+                assert!(longest > 0.0 && x.iter().zip(&same).all(|(x, y)| (x - y).abs() < 1e-12 * longest));
             }
         }
     }

@@ -21,7 +21,9 @@ pub(super) struct Layout {
     /// Legs in the order in which they are solved.
     pub(super) order: Vec<LegId>,
     /// Active coordinates that are known to follow from the platform pose.
-    pub(super) determined: HashSet<CoordId>,
+    pub(super) determined: Option<HashSet<CoordId>>,
+    /// As many of the other active coordinates as say, with the pose, where all are.
+    pub(super) open: Vec<CoordId>,
     /// Coordinates of the platform that the file does not list and that never change.
     pub(super) constant: Vec<Coordinate>,
     /// What the platform carries, in the file's platform frame, or at the tool point in the axes of its body.
@@ -49,7 +51,8 @@ impl Layout {
             closures,
             legs: groups.into_iter().map(|name| Leg { name, ..Leg::default() }).collect(),
             order: Vec::new(),
-            determined: HashSet::new(),
+            determined: None,
+            open: Vec::new(),
             constant: Vec::new(),
             payload: Inertia::zero(),
             scales: Vec::new(),

@@ -66,7 +66,9 @@ pub(crate) struct Findings {
     /// Freedoms that move nothing else, such as the spin of a rod between two balls: they stand at zero.
     pub(crate) idle: Vec<CoordId>,
     /// Active joints that the pose determines, so that they need not be given.
-    pub(crate) determined: Vec<CoordId>,
+    pub(crate) determined: Option<Vec<CoordId>>,
+    /// As many of the other active joints as say, with the pose, where all are.
+    pub(crate) open: Vec<CoordId>,
     /// Coordinates of the platform that the file does not list and that never change.
     pub(crate) constant: Vec<Coordinate>,
 }
@@ -108,7 +110,8 @@ impl Model<f64> {
     /// A draft planned again with what closed postures have told.
     pub(crate) fn replanned(self, findings: &Findings) -> Self {
         let mut layout = Layout::clone(&self.layout);
-        layout.determined = findings.determined.iter().copied().collect();
+        layout.determined = findings.determined.as_ref().map(|list| list.iter().copied().collect());
+        layout.open.clone_from(&findings.open);
         layout.constant.clone_from(&findings.constant);
         for c in &findings.idle {
             layout.bodies[layout.coords[*c].body].held = true;

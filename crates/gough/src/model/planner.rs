@@ -94,7 +94,8 @@ impl<'a> Planner<'a> {
         // Kinematic redundancy: with one more active joint given, the rest may follow.
         let active: Vec<CoordId> = self.layout.legs[leg].coords.iter().filter(|c| self.is_active(*c)).collect();
         if active.len() > 1 {
-            for &c in active.iter().filter(|c| !self.layout.determined.contains(c)) {
+            let determined = self.layout.determined.as_ref();
+            for &c in active.iter().filter(|c| !determined.is_some_and(|list| list.contains(c))) {
                 self.restore(&start);
                 self.solved.insert(c);
                 self.spread();
@@ -107,10 +108,10 @@ impl<'a> Planner<'a> {
         }
         self.restore(&start);
         // Where no closed form solves the rest either, what the pose leaves open is given all the same.
-        let open = |c: &&CoordId| !self.layout.determined.is_empty() && !self.layout.determined.contains(c);
-        if let Some(&c) = active.iter().filter(|_| active.len() > 1).find(open) {
-            self.solved.insert(c);
-            given.push(c);
+        if active.len() > 1 {
+            let open: Vec<CoordId> = self.layout.open.iter().copied().filter(|c| active.contains(c)).collect();
+            self.solved.extend(&open);
+            given.extend(open);
         }
         let coords = self.unsolved(leg);
         let pose_first = self.outside_bodies(leg);

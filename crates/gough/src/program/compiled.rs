@@ -1,9 +1,9 @@
-//! A program as machine code, where the processor has some: one loop over packs of four states.
+//! A program as machine code, where the processor has some: a loop over packs of four states, and the same for one.
 
 use super::assemble::Assembled;
 use super::ops::{Instruction, Opcode};
 use crate::scalar::{Real, each_lane, lanes};
-use gough_jit::{Code, Formula, Four, PACK, Scratch, Value};
+use gough_jit::{AtOnce, Code, Formula, Four, PACK, Scratch, Value};
 use std::sync::{Mutex, PoisonError};
 
 /// States whose rows are written before they are computed.
@@ -13,6 +13,8 @@ const ROWS: usize = 128;
 #[derive(Debug)]
 pub(super) struct Machine {
     code: Code,
+    /// The code for one state alone.
+    single: Code,
     /// Numbers of a state, and of its answer.
     widths: [usize; 2],
     /// Memory of runs that are done.
@@ -33,8 +35,9 @@ struct MachineMemory {
 impl Machine {
     /// The code of a program; none where the processor has none.
     pub fn new(program: &Assembled) -> Option<Self> {
-        let code = formula(program).compile()?;
-        Some(Self { code, widths: [program.inputs, program.outputs.len()], pool: Mutex::default() })
+        let formula = formula(program);
+        let (code, single) = (formula.compile(AtOnce::Four)?, formula.compile(AtOnce::One)?);
+        Some(Self { code, single, widths: [program.inputs, program.outputs.len()], pool: Mutex::default() })
     }
 
     /// Run states, one row of numbers each; `failed` is told the places of states that are not answered.
@@ -64,6 +67,17 @@ impl Machine {
         }
         memory.rows = rows;
         self.keep(memory);
+    }
+
+    /// Memory for [`Machine::run_one`].
+    pub fn memory_of_one(&self) -> Scratch {
+        self.single.scratch()
+    }
+
+    /// Run one state; whether it is answered.
+    pub fn run_one(&self, state: &[f64], answer: &mut [f64], scratch: &mut Scratch) -> bool {
+        let mut good = [0];
+        self.single.run(state, answer, &mut good, scratch) && good == [1]
     }
 
     fn memory(&self) -> MachineMemory {

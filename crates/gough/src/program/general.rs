@@ -121,7 +121,7 @@ impl BlockProgram {
         self.one(state, &mut Dynamics::new(&self.model))
     }
 
-    fn one(&self, state: &[f64], memory: &mut Dynamics) -> Result<Vec<f64>, SolveError> {
+    pub(super) fn one(&self, state: &[f64], memory: &mut Dynamics) -> Result<Vec<f64>, SolveError> {
         let (model, topology) = (&self.model, self.model.topology());
         let n = topology.platform.independent.len();
         let friction = self.wanted.friction.then(Sign::default);

@@ -29,9 +29,11 @@ mod general;
 mod ops;
 mod run;
 mod schedule;
+mod single;
 
 pub(crate) use cache::Programs;
 pub use general::{Answers, Refused};
+pub use single::OneByOne;
 
 use crate::Robot;
 use crate::codegen::lower::{Lowered, ModelWanted, lowered};

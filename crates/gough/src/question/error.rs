@@ -112,7 +112,14 @@ impl From<BadRobot> for Error {
     }
 }
 
-/// `From` for every error of a stage.
+/// A posture that cannot be taken is one for every question: the refusal knows which leg.
+impl From<ElasticError> for Error {
+    fn from(e: ElasticError) -> Self {
+        if let ElasticError::Posture(e) = e { Error::Solve(e) } else { Error::Elastic(e) }
+    }
+}
+
+/// `From` for every other error of a stage.
 macro_rules! from_stages {
     ($($variant:ident($error:ty);)*) => {
         $(impl From<$error> for Error {
@@ -125,7 +132,6 @@ macro_rules! from_stages {
 
 from_stages! {
     Solve(SolveError);
-    Elastic(ElasticError);
     Codegen(CodegenError);
     Plan(PlanError);
     Trajectory(TrajectoryError);

@@ -5,6 +5,7 @@ use super::asked::{Asked, state_methods};
 use super::posed::{JointMotion, PlatformPose, PostureAnswer, assumed, rows};
 use crate::Robot;
 use crate::analysis::named_end_of_reach;
+use crate::kinematics::error::BEYOND;
 use crate::kinematics::jacobians::{Redundancy, StateMatrices, matrices_at};
 use crate::kinematics::motion::{Motion, move_from};
 use crate::kinematics::{
@@ -282,7 +283,7 @@ impl Kinematics<'_> {
         let home = asked.robot().home().pose();
         move_from(model, asked.twist(), &acceleration, &mut pos, &mut motion)
             .map_err(|e| named_end_of_reach(model, posture.mode(), asked.pose(), home, e))?;
-        if !motion.rates.iter().chain(motion.accels.iter()).all(|(_, x)| x.is_finite()) {
+        if !motion.rates.iter().chain(motion.accels.iter()).all(|(_, x)| x.abs() < BEYOND) {
             return Err(SolveError::not_finite().into());
         }
         let mut answer = PostureAnswer::new(model, posture, Some(&motion));

@@ -1,12 +1,16 @@
 //! Dynamic parameters: which can be told apart, the motion that shows them, and their values from records.
 
-use super::Error;
+use super::posed::rows;
+use super::{Error, words};
 use crate::Robot;
+use crate::dynamics::regressor::{StandardSet, regressor};
+use crate::dynamics::{Conditions, Sign};
 use crate::identification::{
     BaseParameters, ESSENTIAL, Excitation, Identification, Limits, PossibleSet, Processing, Record, Search,
     base_parameters, excite, identify, possible_set,
 };
-use crate::kinematics::WorkingMode;
+use crate::kinematics::{WorkingMode, inverse};
+use crate::spatial::Pose;
 use serde::Serialize;
 
 /// Parameters found from records, and bodies that can exist and meet them.
@@ -24,6 +28,34 @@ pub struct IdentificationAnswer {
     pub possible: PossibleSet,
 }
 
+/// Efforts of the drives for a unit of each standard parameter, in one state.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+#[non_exhaustive]
+pub struct RegressorAnswer {
+    /// Name of the robot.
+    pub robot: String,
+    /// Names of the drives: the rows of `regressor`.
+    pub active_joints: Vec<String>,
+    /// Names of the parameters: the columns.
+    pub columns: Vec<String>,
+    /// Their values in the file, SI.
+    pub values: Vec<f64>,
+    /// Efforts of the drives for a unit of each parameter.
+    pub regressor: Vec<Vec<f64>>,
+    /// Names of the platform's own components: the rows of `platform_regressor`, before those of drives that the platform does
+    /// not feel.
+    pub freedoms: Vec<String>,
+    /// What a unit of each parameter asks of each freedom.
+    pub platform_regressor: Vec<Vec<f64>>,
+    /// What a unit effort of each drive gives to each freedom: a row per drive.
+    pub drives: Vec<Vec<f64>>,
+    /// Kinetic and potential energy for a unit of each parameter.
+    pub energy: Vec<[f64; 2]>,
+    /// Units of the parameters.
+    #[serde(skip)]
+    pub units: Vec<&'static str>,
+}
+
 impl Robot {
     /// Which dynamic parameters have an effect, alone or in groups; `friction` counts those of friction too.
     ///
@@ -34,6 +66,52 @@ impl Robot {
     /// ```
     pub fn parameters(&self, friction: bool, seed: u64) -> Result<BaseParameters, Error> {
         Ok(base_parameters(self, friction, seed)?)
+    }
+
+    /// The regressor at a pose for a twist and an acceleration in the platform's own components; `friction` tells the direction
+    /// of Coulomb friction, and without it the parameters of friction are left out.
+    ///
+    /// ```
+    /// let robot = gough::Robot::shipped("five-bar")?;
+    /// let pose = *robot.home().pose();
+    /// let found = robot.regressor(&pose, robot.mode(), (&[0.1, 0.2], &[1.0, 2.0]), None)?;
+    /// let effort: f64 = found.regressor[0].iter().zip(&found.values).map(|(y, x)| y * x).sum();
+    /// let wanted = robot.idm(&pose).twist(&[0.1, 0.2]).acceleration(&[1.0, 2.0]).answer()?.efforts[0];
+    /// assert!((effort - wanted).abs() < 1e-12);
+    /// # Ok::<(), gough::Error>(())
+    /// ```
+    pub fn regressor(
+        &self,
+        pose: &Pose<f64>,
+        mode: &WorkingMode,
+        (twist, acceleration): (&[f64], &[f64]),
+        friction: Option<Sign>,
+    ) -> Result<RegressorAnswer, Error> {
+        let model = self.model();
+        let freedoms = words::component_names(model);
+        for (list, what) in [(twist, "twist"), (acceleration, "acceleration")] {
+            if list.len() != freedoms.len() || list.iter().any(|x| !x.is_finite()) {
+                let why = format!("the {what} is not {} finite numbers ({})", freedoms.len(), freedoms.join(", "));
+                return Err(Error::Question(why));
+            }
+        }
+        let all = StandardSet::new(model);
+        let set = if friction.is_some() { all } else { all.without_friction() };
+        let posture = inverse(model, pose, mode)?;
+        let sign = friction.unwrap_or_default();
+        let at = regressor(model, &set, &posture, (twist, acceleration), sign, &Conditions::default())?;
+        Ok(RegressorAnswer {
+            robot: model.topology().name.clone(),
+            active_joints: self.active_joints().into_iter().map(str::to_owned).collect(),
+            columns: set.parameters.iter().map(|p| p.name.clone()).collect(),
+            values: set.values(),
+            regressor: rows(&at.of_efforts()?),
+            freedoms: freedoms.into_iter().map(str::to_owned).collect(),
+            platform_regressor: rows(&at.matrix),
+            drives: rows(&at.drives),
+            energy: at.energy,
+            units: set.parameters.iter().map(|p| p.unit).collect(),
+        })
     }
 
     /// A periodic motion within limits that shows the base parameters well.

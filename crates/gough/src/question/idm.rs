@@ -180,6 +180,9 @@ impl Idm<'_> {
         let asked = self.asked.checked()?;
         let acceleration = asked.components(self.acceleration.as_deref(), "acceleration")?;
         let model = asked.model();
+        if self.derivatives {
+            can_be_derived(&asked)?;
+        }
         let found = self.found(&asked, &acceleration);
         let home = asked.robot().home().pose();
         Ok(found.map_err(|e| named_end_of_reach(model, asked.mode(), asked.pose(), home, e))?)
@@ -209,6 +212,25 @@ impl Idm<'_> {
         }
         Ok(answer)
     }
+}
+
+/// Derivatives are those of the shortest efforts, open joints at rest.
+fn can_be_derived(asked: &Asked<'_>) -> Result<(), Error> {
+    let conditions = &asked.conditions;
+    if conditions.open.iter().any(|(_, motion)| *motion != [0.0; 2]) {
+        return Err(Error::Question(
+            "derivatives are told for joints that the pose leaves open and that stand still: leave out their rates and \
+             accelerations, or the derivatives"
+                .to_owned(),
+        ));
+    }
+    if conditions.share != Share::Shortest {
+        return Err(Error::Question(
+            "derivatives are those of the shortest efforts: leave out how efforts are shared, or the derivatives"
+                .to_owned(),
+        ));
+    }
+    Ok(())
 }
 
 /// Derivatives by the free parameters of the file, by name.

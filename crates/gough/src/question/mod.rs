@@ -7,7 +7,7 @@ mod cartesian;
 mod check;
 mod codegen;
 mod ddm;
-mod error;
+pub(crate) mod error;
 mod frequencies;
 mod geometry;
 mod identify;
@@ -29,13 +29,13 @@ pub use check::{
     CheckedBody, CheckedClosure, CheckedHome, CheckedLeg, CheckedParameter, ElasticDrives, HomeSingularity, Remark,
 };
 pub use ddm::{AccelerationDerivatives, Accelerations, ActiveModel, Ddm, PlatformModel};
-pub use error::{Error, ErrorKind};
+pub(crate) use error::Error;
 pub use frequencies::{
     EnergyShare, Frequencies, FrequencyAnswer, FrequencySensitivity, ModeAnswer, PlaceMotion, ReducedAnswer,
     SliderPlace,
 };
 pub use geometry::{Assembly, AssemblyModes, KinematicMatrices, Kinematics, WorkingModes};
-pub use identify::IdentificationAnswer;
+pub use identify::{IdentificationAnswer, RegressorAnswer};
 pub use idm::{BodyForce, ClosureForce, EffortDerivatives, Efforts, Idm, JointForces, POOR_CONDITION};
 #[doc(hidden)]
 pub use over::axis_name;

@@ -118,7 +118,7 @@ pub struct FlexibleSummary {
     pub steps: usize,
     /// Accelerations computed.
     pub evaluations: usize,
-    /// Longest and shortest step.
+    /// Longest and shortest step; zero where none was taken.
     pub step: [f64; 2],
     /// Why it ended before its time, in words.
     pub stopped: Option<String>,
@@ -185,7 +185,7 @@ impl<'a, 'm> FlexibleRun<'a, 'm> {
             t: 0.0,
             steps: 0,
             evaluations: 0,
-            step: [0.0, f64::INFINITY],
+            step: [0.0; 2],
             stopped: None,
             energy_error: 0.0,
             residual_vibration: 0.0,
@@ -318,7 +318,8 @@ impl<'a, 'm> FlexibleRun<'a, 'm> {
             self.t = if steps <= 1.0 { target } else { self.t + h };
             (since, has_failed) = (since.saturating_add(1), false);
             self.summary.steps += 1;
-            self.summary.step = [self.summary.step[0].max(h), self.summary.step[1].min(h)];
+            let [longest, shortest] = self.summary.step;
+            self.summary.step = [longest.max(h), if shortest > 0.0 { shortest.min(h) } else { h }];
             self.scale.iter_mut().zip(&self.q).for_each(|(s, x)| *s = s.max(x.abs()));
             if self.t >= border {
                 border = self.border();

@@ -39,6 +39,38 @@ fn published(flexible: &mut FlexibleRobot<'_>, robot: &Robot, s: &Value) -> Flex
     flexible.state(robot.home(), &given, &q, &qd).unwrap()
 }
 
+/// Motors of NaVARo belong to several places of its platform: the answer about a pose is about that pose, wherever home is.
+#[test]
+fn a_pose_that_is_given_is_the_one_that_is_answered() {
+    for name in ["navaro", "five-bar-flexible"] {
+        let robot = robot(name);
+        let mut answered = 0;
+        for k in 0..24 {
+            let along = f64::from(k) / 23.0;
+            let other = [0.05 * (9.0 * along).sin(), 0.04 * (7.0 * along).cos(), -1.3 * along];
+            let home = robot.coordinates_of(robot.home().pose());
+            let at: Vec<f64> = home.iter().zip(other).map(|(x, d)| x + d).collect();
+            let pose = robot.pose_at(&at).unwrap();
+            let Ok(posture) = gough::kinematics::inverse(robot.model(), &pose, robot.mode()) else { continue };
+            let motion = CaseMotion::Platform { pose, twist: Vec::new(), acceleration: Vec::new() };
+            let (elastic, elastic_rates, efforts) = (Vec::new(), Vec::new(), Vec::new());
+            let case = FlexibleCase { motion, elastic, elastic_rates, efforts, deflected: false };
+            let mut flexible = FlexibleRobot::new(robot.model(), robot.home()).unwrap();
+            let (state, _) = flexible.prepare(robot.home(), &case).unwrap();
+            let found = robot.coordinates_of(&state.at.X_WE);
+            let passive = flexible.flexible().joints(&robot.model().topology().passive);
+            let joints: Vec<f64> = passive.iter().map(|slot| state.at.q[*slot]).collect();
+            let wanted = posture.joints(robot.model(), &robot.model().topology().passive);
+            if robot.model().topology().platform.tool.is_none() {
+                assert_near(&found, &at, 1e-9, name);
+            }
+            joints.iter().zip(wanted).for_each(|(q, w)| assert!((q - w).abs() < 1e-9, "{name} at {at:?}: {q} {w}"));
+            answered += 1;
+        }
+        assert!(answered > 12, "{name}: {answered}");
+    }
+}
+
 #[test]
 fn dual_emps_has_its_published_efforts_and_accelerations() {
     let horizontal = robot("dual-emps");

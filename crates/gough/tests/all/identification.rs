@@ -2,11 +2,14 @@
 use crate::common::robot;
 use gough::Robot;
 use gough::description::ReadOptions;
+use gough::dynamics::regressor::{StandardSet, regressor};
 use gough::dynamics::{Conditions, Sign, inverse_dynamics_under};
 use gough::identification::{
-    Limits, Measured, Processing, Record, RecordError, Search, Sensors, excite, identify, overlay, possible_set,
+    Excitation, Limits, Measured, Processing, Record, RecordError, Search, Sensors, excite, identify, overlay,
+    possible_set,
 };
 use gough::kinematics::inverse;
+use gough::linalg::dense::{Matrix, svd};
 use gough::spatial::{Pose, vec3};
 
 /// The five-bar along a quick motion: joints and efforts, sample by sample.
@@ -90,6 +93,43 @@ fn reported_deviations_are_those_of_repetitions() {
     assert!(!full || sizes.iter().all(|s| (0.8..1.2).contains(s)), "{sizes:?}");
 }
 
+/// Four encoders for three freedoms, far from home from the first sample on.
+#[test]
+fn a_record_of_a_redundant_robot_may_begin_anywhere() {
+    let robot = robot("dualv");
+    let (model, active) = (robot.model(), robot.model().topology().active.clone());
+    let (mut times, mut q, mut tau) = (Vec::new(), vec![Vec::new(); 4], vec![Vec::new(); 4]);
+    let waves = [(0.07, 1.1, 1.9), (0.06, 0.7, 2.3), (0.25, 0.9, 1.7)];
+    for i in 0..2400 {
+        let t = f64::from(i) / 400.0;
+        let wave = |k: usize, d: usize| {
+            let (size, slow, fast) = waves[k];
+            let part = |f: f64, share: f64| {
+                let w = std::f64::consts::TAU * f;
+                size * share * [(w * t).cos(), -w * (w * t).sin(), -w * w * (w * t).cos()][d]
+            };
+            part(slow, 0.6) + part(fast, 0.4)
+        };
+        let pose = robot.pose_at(&[wave(0, 0), wave(1, 0), wave(2, 0)]).unwrap();
+        let posture = inverse(model, &pose, robot.mode()).unwrap();
+        let [twist, acceleration] = [1, 2].map(|d| [wave(0, d), wave(1, d), wave(2, d)]);
+        let conditions = Conditions { friction: Some(Sign::Sharp), ..Conditions::default() };
+        let found = inverse_dynamics_under(model, &posture, &twist, &acceleration, &conditions).unwrap();
+        times.push(t);
+        let joints = posture.joints(model, &active);
+        (0..4).for_each(|k| {
+            q[k].push(joints[k]);
+            tau[k].push(found.efforts_with_friction[k]);
+        });
+    }
+    let record = Record { name: "test".to_owned(), times, measured: Measured::Joints(q), efforts: tau };
+    let how = Processing { cutoff: Some(20.0), sign: Sign::Sharp };
+    let found = identify(&robot, robot.mode(), &[record], &[], &how).unwrap();
+    for f in &found.fit {
+        assert!(f.residual < 0.01 * f.effort, "{f:?}");
+    }
+}
+
 #[test]
 fn faults_of_records_are_named() {
     let robot = robot("five-bar");
@@ -129,14 +169,66 @@ fn an_exciting_motion_keeps_its_limits_and_beats_random_ones() {
     let mut limits = Limits::of(&robot);
     limits.region = vec![[-0.06, 0.06], [0.22, 0.32]];
     limits.speed = vec![Some(6.0); 2];
-    let how = Search { trials: 200, harmonics: 4, ..Search::default() };
+    let how = Search { trials: 200, harmonics: Some(4), ..Search::default() };
     let found = excite(&robot, robot.mode(), &limits, &how).unwrap();
     assert!(found.condition < 0.5 * found.random_median, "{} {}", found.condition, found.random_median);
     for i in 0..100 {
-        let at = found.at(how.period * f64::from(i) / 100.0);
+        let at = found.at(found.period * f64::from(i) / 100.0);
         assert!((-0.0601..0.0601).contains(&at[0][0]) && (0.2199..0.3201).contains(&at[1][0]));
     }
     limits.distance = 2.0;
     let none = excite(&robot, robot.mode(), &limits, &how).unwrap_err().to_string();
     assert!(none.contains("distance from singularities"), "{none}");
+}
+
+/// Condition number, columns of length one, of the regressors of a motion of the five-bar at so many instants.
+fn condition(robot: &Robot, found: &Excitation, instants: u32) -> f64 {
+    let (model, all) = (robot.model(), StandardSet::new(robot.model()));
+    let base = robot.parameters(true, 1).unwrap();
+    let kept = base.base.iter().map(|b| all.parameters[b.coefficients[0].index].clone()).collect();
+    let set = StandardSet { parameters: kept, frames: all.frames };
+    let mut rows = Vec::new();
+    for i in 0..instants {
+        let [x, y, ..] = found.at(found.period * (f64::from(i) + 0.5) / f64::from(instants));
+        let posture = inverse(model, &Pose::translation(vec3(x[0], y[0], 0.0)), robot.mode()).unwrap();
+        let motion = (&[x[1], y[1]][..], &[x[2], y[2]][..]);
+        let at = regressor(model, &set, &posture, motion, Sign::Sharp, &Conditions::default()).unwrap();
+        rows.extend(at.of_efforts().unwrap().data);
+    }
+    let n = set.parameters.len();
+    let length = |j: usize| rows.iter().skip(j).step_by(n).map(|x| x * x).sum::<f64>().sqrt();
+    let lengths: Vec<f64> = (0..n).map(length).collect();
+    let s = svd(&Matrix::from_fn(rows.len() / n, n, |i, j| rows[i * n + j] / lengths[j])).s;
+    s[0] / s[n - 1]
+}
+
+/// The region around home reaches beyond the legs: their ends do not stop the search. The condition number that is told is that
+/// of the regressors at many more instants than were looked at.
+#[test]
+fn the_ends_of_legs_do_not_stop_the_search() {
+    let robot = robot("five-bar");
+    let how = Search { trials: 300, ..Search::default() };
+    let found = excite(&robot, robot.mode(), &Limits::of(&robot), &how).unwrap();
+    assert!(found.condition < found.random_median / 4.0, "{} {}", found.condition, found.random_median);
+    let seen = condition(&robot, &found, 2000);
+    assert!((found.condition / seen - 1.0).abs() < 0.05, "{} {seen}", found.condition);
+}
+
+/// With GOUGH_FULL set: as they are sought unless told otherwise, motions are five times better than random ones inside the same
+/// limits; the same seed gives the same motion.
+#[test]
+fn exciting_motions_are_five_times_better_than_random_ones() {
+    if std::env::var_os("GOUGH_FULL").is_none() {
+        return;
+    }
+    for (name, seed) in [("five-bar", 1), ("five-bar", 2), ("orthoglide", 1), ("dualv", 1), ("gough-stewart", 1)] {
+        let robot = robot(name);
+        let how = Search { seed, ..Search::default() };
+        let found = excite(&robot, robot.mode(), &Limits::of(&robot), &how).unwrap();
+        assert!(5.0 * found.condition < found.random_median, "{name}: {} {}", found.condition, found.random_median);
+        if name == "five-bar" {
+            let again = excite(&robot, robot.mode(), &Limits::of(&robot), &how).unwrap();
+            assert_eq!(found.series, again.series);
+        }
+    }
 }

@@ -72,6 +72,15 @@ fn machine_code_does_what_blocks_do() {
                 let some = program.answers(&x[..count * width], |_| true).unwrap();
                 assert_eq!(some.values[..], all.values[..count * out], "{name} {}, {count} states", kind.name());
             }
+            let (mut single, mut refused) = (program.one_by_one(), all.refused.iter().peekable());
+            for (i, (row, wanted)) in x.chunks(width).zip(all.values.chunks(out)).enumerate() {
+                match (single.answer(row), refused.next_if(|r| r.state == i)) {
+                    (Ok(found), None) => assert_eq!(found, wanted, "{name} {}, state {i} alone", kind.name()),
+                    (Err(why), Some(r)) => assert_eq!(why, r.why, "{name} {}, state {i} alone", kind.name()),
+                    (found, r) => panic!("{name} {}, state {i} alone: {found:?}, {r:?}", kind.name()),
+                }
+            }
+            assert!(single.answer(&x[1..width]).is_err());
         }
     }
 }
@@ -87,7 +96,7 @@ fn programs_answer_as_the_general_road() {
                         matches!(
                             e,
                             CodegenError::Singular
-                                | CodegenError::NoClosedForm
+                                | CodegenError::NoClosedForm { .. }
                                 | CodegenError::OpenJoints { .. }
                                 | CodegenError::SlidingClosure { .. }
                         ),

@@ -1,7 +1,7 @@
 //! The questions of a robot: answers are those of the stages, every refusal is an error, nothing panics.
 
 use gough::question::{Accelerations, Efforts};
-use gough::{Error, ErrorKind, Law, Pose, Robot, SimulationOptions, Source, Wrench};
+use gough::{Error, ErrorKind, Law, Pose, Robot, Sign, SimulationOptions, Source, Wrench};
 use serde_json::{Value, json};
 
 fn shipped() -> impl Iterator<Item = Robot> {
@@ -97,6 +97,36 @@ fn answers_are_documents() {
     }
     let singular = json!(robot.singularities(&pose).answer().unwrap());
     assert!(singular["singularities"].as_array().is_some_and(|l| !l.is_empty()), "{singular:#}");
+}
+
+/// Regressor times parameters is the effort of inverse dynamics, with friction and without, whatever the robot.
+#[test]
+fn the_regressor_is_an_answer() {
+    let mut compared = 0;
+    for robot in shipped() {
+        let pose = *robot.home().pose();
+        let n = robot.components().len();
+        let list = |k: f64| (0..n).map(|i| k - 0.2 * i as f64).collect::<Vec<_>>();
+        let (twist, acceleration) = (list(0.3), list(0.7));
+        for friction in [None, Some(Sign::Sharp)] {
+            let Ok(wanted) = robot.idm(&pose).twist(&twist).acceleration(&acceleration).answer() else { continue };
+            let wanted = if friction.is_some() { wanted.efforts_with_friction } else { wanted.efforts };
+            let found = robot.regressor(&pose, robot.mode(), (&twist, &acceleration), friction).unwrap();
+            assert_eq!((found.columns.len(), found.units.len()), (found.values.len(), found.values.len()));
+            let size = wanted.iter().fold(1e-3_f64, |m, x| m.max(x.abs()));
+            for (row, tau) in found.regressor.iter().zip(&wanted) {
+                let effort: f64 = row.iter().zip(&found.values).map(|(y, x)| y * x).sum();
+                assert!((effort - tau).abs() < 1e-11 * size, "{}: {effort} {tau}", robot.name());
+            }
+            compared += 1;
+        }
+    }
+    assert!(compared > 20, "{compared}");
+    let robot = Robot::shipped("five-bar").unwrap();
+    let ask = |twist: &[f64]| robot.regressor(robot.home().pose(), robot.mode(), (twist, &[0.0, 0.0]), None);
+    for twist in [&[0.0][..], &[0.0, f64::NAN]] {
+        assert_eq!(ask(twist).unwrap_err().kind(), ErrorKind::Question);
+    }
 }
 
 const NUMBERS: [f64; 8] = [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, 0.0, 1e300, -1e300, 1e-300, 7.0];

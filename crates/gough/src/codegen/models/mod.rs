@@ -31,7 +31,7 @@ use crate::kinematics::geometry::solve_one_leg;
 use crate::kinematics::platform::home_pose;
 use crate::kinematics::{Positions, WorkingMode, newton, pose_leg};
 use crate::linalg::small::{Dense, PivotOrder, lu, lu_solve};
-use crate::model::{BlockMethod, BodyId, CoordId, Model, Node};
+use crate::model::{BlockPlan, BodyId, CoordId, Model, Node};
 use crate::scalar::Real;
 use crate::spatial::orientation::from_rpy;
 use crate::spatial::{Accel, Mat3, Pose, Rotation, Turn, Twist, Vec3, vec3};
@@ -120,6 +120,16 @@ pub(super) struct Outputs<S> {
     pub system: Option<(Dense<S>, Vec<S>)>,
 }
 
+/// What has no closed form.
+pub(super) fn no_closed_form(model: &Model<f64>) -> CodegenError {
+    let topology = model.topology();
+    let searched = topology.plan.inverse.iter().flat_map(BlockPlan::newton_coords);
+    let joints = searched.map(|c| format!("q{}", topology.coords[*c].name)).collect();
+    let word = |c: &Coordinate| ["x", "y", "z", "roll", "pitch", "yaw"][c.index()].to_owned();
+    let follow = topology.platform.dependent.iter().map(word).collect();
+    CodegenError::NoClosedForm { joints, follow }
+}
+
 impl<'a> Subject<'a> {
     /// Plans for a robot.
     pub fn new(
@@ -132,9 +142,8 @@ impl<'a> Subject<'a> {
     ) -> Result<Self, CodegenError> {
         let model = robot.model();
         let plan = &model.topology().plan;
-        let searched = plan.inverse.iter().any(|b| matches!(b.method, BlockMethod::Newton { .. }));
-        if plan.solve_platform || searched {
-            return Err(CodegenError::NoClosedForm);
+        if plan.solve_platform || plan.inverse.iter().any(|b| !b.newton_coords().is_empty()) {
+            return Err(no_closed_form(model));
         }
         if !plan.given.is_empty() {
             let names = plan.given.iter().map(|c| format!("q{}", model.topology().coords[*c].name)).collect();

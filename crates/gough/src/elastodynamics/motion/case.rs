@@ -76,7 +76,9 @@ pub fn flexible_parts(model: &Model<f64>) -> Vec<String> {
 impl FlexibleRobot<'_> {
     /// The state of a case, and what is told to accelerate.
     pub fn prepare(&mut self, near: &Posture, case: &FlexibleCase) -> Result<(FlexibleState, Wanted), ElasticError> {
-        let (given, wanted) = self.told(near, &case.motion)?;
+        let (given, wanted, own) = self.told(near, &case.motion)?;
+        // Motors alone belong to other places of the platform too.
+        let near = own.as_ref().unwrap_or(near);
         let state = self.state(near, &given, &case.elastic, &case.elastic_rates)?;
         if !case.deflected {
             return Ok((state, wanted));
@@ -93,14 +95,15 @@ impl FlexibleRobot<'_> {
         Ok((self.state(near, &given, &sum, &case.elastic_rates)?, wanted))
     }
 
-    fn told(&self, near: &Posture, motion: &CaseMotion) -> Result<(Given, Wanted), ElasticError> {
+    /// What is given, what is told to accelerate, and the posture of the rigid robot at a pose that motors are given of.
+    fn told(&self, near: &Posture, motion: &CaseMotion) -> Result<(Given, Wanted, Option<Posture>), ElasticError> {
         let model = self.model();
         let t = model.topology();
         let filled = |list: &[f64], n: usize| if list.is_empty() { vec![0.0; n] } else { list.to_vec() };
         match motion {
             CaseMotion::Active { q, qd, qdd } => {
                 let n = t.active.len();
-                Ok((Given::Active { q: q.clone(), qd: filled(qd, n) }, Wanted::Active(filled(qdd, n))))
+                Ok((Given::Active { q: q.clone(), qd: filled(qd, n) }, Wanted::Active(filled(qdd, n)), None))
             }
             CaseMotion::Platform { pose, twist, acceleration } => {
                 let n = t.platform.independent.len();
@@ -112,7 +115,7 @@ impl FlexibleRobot<'_> {
                         all
                     };
                     let twist = Twist::from_array(whole(&twist));
-                    return Ok((Given::Platform { pose: *pose, twist }, Wanted::Platform(whole(&acceleration))));
+                    return Ok((Given::Platform { pose: *pose, twist }, Wanted::Platform(whole(&acceleration)), None));
                 }
                 let posture = inverse(model, pose, near.mode())?;
                 let moved =
@@ -120,7 +123,7 @@ impl FlexibleRobot<'_> {
                 let of =
                     |f: &dyn Fn(crate::model::CoordId) -> f64| t.active.iter().map(|c| f(*c)).collect::<Vec<f64>>();
                 let given = Given::Active { q: posture.joints(model, &t.active), qd: of(&|c| moved.rates[c]) };
-                Ok((given, Wanted::Active(of(&|c| moved.accels[c]))))
+                Ok((given, Wanted::Active(of(&|c| moved.accels[c])), Some(posture)))
             }
         }
     }

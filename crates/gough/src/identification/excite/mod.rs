@@ -40,12 +40,14 @@ pub struct Limits {
 /// How a motion is sought.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Search {
-    /// Period, in seconds.
-    pub period: f64,
-    /// Harmonics of the series.
-    pub harmonics: usize,
+    /// Period, in seconds; where none is given, 4 s, or half a second per harmonic where that is more: faster harmonics would be
+    /// lost behind the filters of a record.
+    pub period: Option<f64>,
+    /// Harmonics of the series; where none are given, 16 for robots with one or two freedoms and 8 for others: few coordinates
+    /// need more harmonics to go over their region in as many ways.
+    pub harmonics: Option<usize>,
     /// Motions that are tried: a hundred at random, and the steps from the best of them; fewer steps, which cost more, for
-    /// robots with more than thirty parameters.
+    /// robots with more than forty parameters.
     pub trials: usize,
     /// The same seed gives the same motion.
     pub seed: u64,
@@ -53,7 +55,7 @@ pub struct Search {
 
 impl Default for Search {
     fn default() -> Self {
-        Self { period: 4.0, harmonics: 8, trials: 1500, seed: 1 }
+        Self { period: None, harmonics: None, trials: 1500, seed: 1 }
     }
 }
 
@@ -161,8 +163,12 @@ const STARTS: usize = 12;
 struct Round {
     /// Power of the smooth condition.
     power: f64,
-    /// Weight of limits that are left.
+    /// Weight of limits that are left. Penalties add up over all instants, so that small weights are enough; large ones make
+    /// the valleys narrow, and descents slow.
     weight: f64,
+    /// Drives that go this many times as fast per motion of the platform as they do at home are near the end of a leg's
+    /// reach. A descent that comes there early stays there; later it is free to come nearer, where rates differ most.
+    steep: f64,
     /// Share of each rate over which the direction of friction is smoothed.
     width: f64,
     /// Share of all steps.
@@ -172,17 +178,19 @@ struct Round {
 }
 
 const ROUNDS: [Round; 4] = [
-    Round { power: 1.0, weight: 30.0, width: 0.3, share: 0.15, left: 5 },
-    Round { power: 4.0, weight: 100.0, width: 0.1, share: 0.2, left: 3 },
-    Round { power: 16.0, weight: 300.0, width: 0.05, share: 0.3, left: 2 },
-    Round { power: 64.0, weight: 1000.0, width: 0.05, share: 0.35, left: 2 },
+    Round { power: 1.0, weight: 1.0, steep: 4.0, width: 0.3, share: 0.15, left: 5 },
+    Round { power: 4.0, weight: 3.0, steep: 8.0, width: 0.1, share: 0.2, left: 3 },
+    Round { power: 16.0, weight: 10.0, steep: 16.0, width: 0.05, share: 0.3, left: 1 },
+    Round { power: 64.0, weight: 30.0, steep: 16.0, width: 0.05, share: 0.35, left: 1 },
 ];
 /// Parameters beyond which there are fewer steps, so that all of them together cost about the same.
-const MANY: usize = 30;
+const MANY: f64 = 40.0;
 /// Share of every limit that a descent keeps away from it, for what happens between two instants.
 const SPARE: f64 = 0.01;
-/// Drives that go this many times as fast per motion of the platform as they do at home are near the end of a leg's reach.
-const STEEP: f64 = 4.0;
+/// What a drive that goes twice as fast as that counts, in shares of a limit.
+const END: f64 = 0.3;
+/// Instants per harmonic, at least.
+const PER_HARMONIC: usize = 12;
 
 /// A motion that minimises the condition number of the observation matrix inside limits: the best of random motions, each as
 /// large as the limits allow, then descended from along the derivatives of a smooth condition number.
@@ -190,14 +198,16 @@ pub fn excite(robot: &Robot, mode: &WorkingMode, limits: &Limits, how: &Search) 
     let topology = robot.model().topology();
     let (n, drives) = (topology.platform.independent.len(), topology.active.len());
     let per_drive = [limits.speed.len(), limits.acceleration.len(), limits.effort.len()];
-    let regular = limits.region.iter().all(|[a, b]| a < b) && how.period > 0.0 && how.harmonics > 0;
+    let harmonics = how.harmonics.unwrap_or(if n <= 2 { 16 } else { 8 });
+    let period = how.period.unwrap_or(4.0_f64.max(0.5 * harmonics as f64));
+    let regular = limits.region.iter().all(|[a, b]| a < b) && period > 0.0 && harmonics > 0;
     if limits.region.len() != n || per_drive != [drives; 3] || !regular {
         return Err(ExcitationError::Uneven);
     }
     let base = base_parameters(robot, true, 1).map_err(ExcitationError::Parameters)?;
-    let shape = SeriesShape { region: limits.region.clone(), harmonics: how.harmonics, period: how.period };
-    let instants = (3 * base.base_count / n.max(1)).max(16 * how.harmonics);
-    let viewer = Viewer::new(robot, mode, limits, base.columns(robot), how.period / instants as f64);
+    let shape = SeriesShape { region: limits.region.clone(), harmonics, period };
+    let instants = (3 * base.base_count / n.max(1)).max(PER_HARMONIC * harmonics);
+    let viewer = Viewer::new(robot, mode, limits, base.columns(robot), period / instants as f64);
     let seeker = Seeker::new(viewer, shape, instants);
     seeker.check_middle()?;
     let mut first = seeker.random_motions(how.seed)?;
@@ -205,14 +215,13 @@ pub fn excite(robot: &Robot, mode: &WorkingMode, limits: &Limits, how: &Search) 
     let random_median = first[RANDOM / 2].0;
     let starts = STARTS.min(how.trials.saturating_sub(RANDOM));
     let list = first[..starts].iter().filter(|f| f.0.is_finite()).map(|f| f.1.clone()).collect();
-    let steps = how.trials.saturating_sub(RANDOM) * MANY.min(base.base_count) / base.base_count.max(1);
-    let found = seeker.sought(list, steps);
+    let found = seeker.sought(list, steps(how.trials, base.base_count));
     let best = found.iter().filter_map(|x| seeker.kept(x)).chain([first[0].clone()]).min_by(|a, b| a.0.total_cmp(&b.0));
     let (condition, x) = best.filter(|b| b.0.is_finite()).ok_or(ExcitationError::Hidden)?;
     let (middle, series) = (0..n).map(|c| seeker.shape.written(&x, c)).unzip();
     Ok(Excitation {
         robot: base.robot,
-        period: how.period,
+        period,
         coordinates: (0..n).map(|c| name(topology, c)).collect(),
         middle,
         series,
@@ -222,6 +231,11 @@ pub fn excite(robot: &Robot, mode: &WorkingMode, limits: &Limits, how: &Search) 
         home: coordinates(robot.model(), robot.home().pose()),
         independent: topology.platform.independent.clone(),
     })
+}
+
+/// Steps of all descents together: one costs with about the 3/2 power of the number of parameters.
+fn steps(trials: usize, parameters: usize) -> f64 {
+    trials.saturating_sub(RANDOM) as f64 * (MANY / parameters.max(1) as f64).min(1.0).powf(1.5)
 }
 
 /// A motion while it is sought.
@@ -331,17 +345,17 @@ impl<'a> Seeker<'a> {
     }
 
     /// Better motions from the best ones on: in every round all that are left descend, and the better part of them goes on.
-    fn sought(&self, mut list: Vec<Vec<f64>>, steps: usize) -> Vec<Vec<f64>> {
+    fn sought(&self, mut list: Vec<Vec<f64>>, steps: f64) -> Vec<Vec<f64>> {
         for round in &ROUNDS {
             // Not negative, and no more than there are steps.
             #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
-            let each = (round.share * steps as f64 / list.len().max(1) as f64).ceil() as usize;
+            let each = (round.share * steps / list.len().max(1) as f64).ceil() as usize;
             let descend = |x: &Vec<f64>| {
                 let smooth = Smooth { seeker: self, round, widths: self.widths(x, round.width) };
                 let x = descended(&smooth, x.clone(), each);
                 (smooth.value(&x).map_or(f64::INFINITY, |v| v.0), x)
             };
-            let mut found: Vec<(f64, Vec<f64>)> = list.iter().map(descend).collect();
+            let mut found: Vec<(f64, Vec<f64>)> = list.par_iter().map(descend).collect();
             found.sort_by(|a, b| a.0.total_cmp(&b.0));
             list = found.into_iter().take(round.left).map(|f| f.1).collect();
         }
@@ -372,9 +386,10 @@ struct Smooth<'a> {
 
 impl Smooth<'_> {
     /// Limits that an instant leaves, and legs that come to the end of their reach.
-    fn penalty(seen: &ObservedInstant) -> f64 {
+    fn penalty(&self, seen: &ObservedInstant) -> f64 {
         let beyond = |x: f64| x.max(0.0).powi(2);
-        beyond(0.1 * (seen.steep / STEEP - 1.0)) + seen.used.iter().map(|u| beyond(u - 1.0 + SPARE)).sum::<f64>()
+        beyond(END * (seen.steep / self.round.steep - 1.0))
+            + seen.used.iter().map(|u| beyond(u - 1.0 + SPARE)).sum::<f64>()
     }
 
     /// Derivatives of the function by the coordinates of an instant and their derivatives, by differences.
@@ -407,7 +422,7 @@ impl Smooth<'_> {
                 };
                 let Ok(next) = next else { continue };
                 let rows: f64 = g.iter().zip(next.rows.iter().zip(&seen.rows)).map(|(g, (a, b))| g * (a - b)).sum();
-                let limits = self.round.weight * (Self::penalty(&next) - Self::penalty(seen));
+                let limits = self.round.weight * (self.penalty(&next) - self.penalty(seen));
                 out[d] = (rows + limits) / h;
             }
         }
@@ -421,7 +436,7 @@ impl Descending for Smooth<'_> {
     fn value(&self, x: &[f64]) -> Option<(f64, Self::At)> {
         let seen = self.seeker.seen(x, &self.widths)?;
         let gram = self.seeker.gram(&seen)?;
-        let limits: f64 = seen.iter().map(Self::penalty).sum();
+        let limits: f64 = seen.iter().map(|s| self.penalty(s)).sum();
         let value = gram.smooth(self.round.power) + self.round.weight * limits;
         value.is_finite().then_some((value, (seen, gram)))
     }
