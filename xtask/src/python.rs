@@ -7,6 +7,8 @@ use std::process::Command;
 
 /// What the tests need besides the wheel: `tests` of its extras.
 const EXTRA: &str = "tests";
+/// What tests of executors on several machines need, where there is a build of it for the interpreter: `clusters` of its extras.
+const CLUSTERS: &str = "clusters";
 const MATURIN: &str = "maturin>=1.9,<2";
 /// The oldest interpreter that the wheel is for.
 const OLDEST: (u32, u32) = (3, 10);
@@ -25,7 +27,7 @@ pub fn run(full: bool) -> Result<Option<String>, String> {
         let why = "maturin cannot be installed, so that there is no wheel; is there a network?";
         return Ok(Some(format!("THE PYTHON PACKAGE WAS NOT TESTED: {why}")));
     }
-    let wheel = wheel(&tools, full)?;
+    let (wheel, mut notes) = wheel(&tools, full)?;
     let mut tested = Vec::new();
     for ((major, minor), python) in if first.0 == last.0 { vec![last] } else { vec![first, last] } {
         let place = folder(&format!("{major}.{minor}"));
@@ -34,12 +36,18 @@ pub fn run(full: bool) -> Result<Option<String>, String> {
             let why = "pytest and the like cannot be installed; is there a network?";
             return Ok(Some(format!("THE PYTHON PACKAGE WAS BUILT BUT NOT TESTED: {why}")));
         }
+        if pip(&place, &[&format!("{}[{CLUSTERS}]", text(&wheel)?)]).is_err() {
+            notes.push(format!(
+                "DASK AND RAY WERE NOT TESTED with Python {major}.{minor}: they cannot be installed for it"
+            ));
+        }
         test(&place)?;
         tested.push(format!("{major}.{minor}"));
     }
     types(&folder(tested.last().map_or("", String::as_str)))?;
-    println!("the wheel {} was tested with Python {}", wheel.display(), tested.join(" and "));
-    Ok(None)
+    let size = std::fs::metadata(&wheel).map_err(|e| e.to_string())?.len() as f64 / 1e6;
+    println!("the wheel {} ({size:.1} MB) was tested with Python {}", wheel.display(), tested.join(" and "));
+    Ok((!notes.is_empty()).then(|| notes.join("\n")))
 }
 
 fn folder(name: &str) -> PathBuf {
@@ -97,20 +105,36 @@ fn baseline() -> Result<(), String> {
     std::fs::copy(&built, root().join(BASELINE)).map(|_| ()).map_err(|e| format!("{}: {e}", built.display()))
 }
 
-/// The wheel; as it is released, with a module for processors without AVX2 too.
-fn wheel(tools: &Path, full: bool) -> Result<PathBuf, String> {
-    if full && cfg!(all(target_os = "linux", target_arch = "x86_64")) {
-        baseline()?;
+/// The page of the viewer beside the package, so that the wheel has it.
+const PAGE: &str = "crates/gough-py/python/gough/viewer";
+
+/// Builds the page that `view` fills.
+fn page() -> Result<(), String> {
+    crate::viewer::page()?;
+    let at = |e: std::io::Error| format!("{PAGE}: {e}");
+    std::fs::create_dir_all(root().join(PAGE)).map_err(at)?;
+    std::fs::copy(root().join("target/viewer/page.html"), root().join(PAGE).join("page.html")).map(|_| ()).map_err(at)
+}
+
+/// The wheel, and what it lacks; as it is released, with a module for processors without AVX2 and the page of the viewer too.
+fn wheel(tools: &Path, full: bool) -> Result<(PathBuf, Vec<String>), String> {
+    let mut notes = Vec::new();
+    if full {
+        notes.extend(page().err().map(|why| format!("THE WHEEL IS WITHOUT THE PAGE OF THE VIEWER: {why}")));
+        if cfg!(all(target_os = "linux", target_arch = "x86_64")) {
+            baseline()?;
+        }
     }
     let made = built(tools, full);
     let _ = std::fs::remove_file(root().join(BASELINE));
-    made
+    let _ = std::fs::remove_dir_all(root().join(PAGE));
+    Ok((made?, notes))
 }
 
 fn built(tools: &Path, full: bool) -> Result<PathBuf, String> {
     let place = folder("wheels");
     let _ = std::fs::remove_dir_all(&place);
-    let profile: &[&str] = if full { &["--release"] } else { &["--profile", "dev"] };
+    let profile: &[&str] = if full { &["--release", "--compression-level", "9"] } else { &["--profile", "dev"] };
     let python = text(&tools.join("bin/python"))?;
     let out = text(&place)?;
     let common = ["-m", "maturin", "build", "--quiet", "-m", "crates/gough-py/Cargo.toml", "-o", &out, "-i", &python];
@@ -121,6 +145,15 @@ fn built(tools: &Path, full: bool) -> Result<PathBuf, String> {
         .into_iter()
         .find(|p| p.extension().is_some_and(|e| e == "whl"))
         .ok_or_else(|| "no wheel was built".to_owned())
+}
+
+/// The package as it is released, for processors with AVX2, installed for an interpreter that has numpy.
+pub fn install_for(python: &Path) -> Result<(), String> {
+    let tools = folder("tools");
+    environment(python, &tools, false).and_then(|()| pip(&tools, &[MATURIN]))?;
+    let wheel = text(&built(&tools, true)?)?;
+    let quiet = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-deps", "--force-reinstall"];
+    program(&text(python)?, &[&quiet, &[wheel.as_str()][..]].concat(), &[])
 }
 
 fn test(place: &Path) -> Result<(), String> {

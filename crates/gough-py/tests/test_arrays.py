@@ -306,3 +306,39 @@ def test_roads_agree() -> None:
         assert np.abs(quick.efforts - whole.efforts).max() < 1e-9 * max(1.0, np.abs(whole.efforts).max())
         back = r.ddm(x, xd, quick.efforts)
         assert np.abs(back.acceleration - xdd).max() < 1e-7
+
+
+def test_what_takes_one_state_does_not_answer_the_first_of_many() -> None:
+    many = np.array([[0.05, 0.25], [0.0, 0.3]])
+    assert R.matrices(many[0])["working_mode"] == R.mode
+    for x in (many, many[:1], many[:0]):
+        with pytest.raises(gough.BadQuestion, match=r"x has shape .* takes one state"):
+            R.matrices(x)
+    with pytest.raises(gough.BadQuestion, match="twist has shape"):
+        R.matrices(many[0], many)
+    with pytest.raises(gough.BadQuestion, match="pose has shape"):
+        R.singularities(pose=many)
+    with pytest.raises(gough.BadQuestion, match="d13 has shape .* one number"):
+        R.with_parameters(d13=np.array([0.2, 0.3]))  # type: ignore[arg-type]
+    with pytest.raises(gough.BadQuestion, match="d13 is nan"):
+        R.with_parameters(d13=float("nan"))
+    with pytest.raises(TypeError, match="give a concurrent.futures executor"):
+        R.idm(many, executor=3)  # type: ignore[arg-type]
+
+
+def test_flexible_robots_answer_about_the_pose_that_is_asked() -> None:
+    navaro = gough.robot("navaro")
+    poses = np.array([[0.0, 0.0, -0.1 * k] for k in range(13)])
+    given = navaro.inverse_geometry(poses)
+    found = navaro.idm(poses)
+    assert found.ok.all() and np.abs(found.passive - given.passive).max() < 1e-9
+    told = [0.0 if document is None else document["pose"]["phi"] for document in found.documents]
+    assert np.abs(np.array(told) - poses[:, 2]).max() < 1e-9
+    with pytest.raises(gough.OutOfReach) as why:
+        navaro.idm([5.0, 0.0, 0.0])
+    assert why.value.leg == "1" and why.value.by > 1.0
+    refused = navaro.idm([[5.0, 0.0, 0.0], [0.0, 0.0, -0.5]]).refused
+    assert [(one.index, one.leg) for one in refused] == [((0,), "1")]
+    with pytest.raises(AttributeError, match="rigid=True"):
+        _ = found.ground_wrench
+    assert navaro.idm(poses, rigid=True).ground_wrench.shape == (13, 6)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import signal
+import threading
 import time
 from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
 from pathlib import Path
@@ -160,16 +162,61 @@ def test_maps_in_rows(tmp_path: Path) -> None:
         R.map("aspect", **spans, folder=tmp_path)
 
 
-def test_dask() -> None:
+class Killer(threading.Thread):
+    """Kills a process once a folder has a few pieces of many."""
+
+    def __init__(self, folder: Path, pid: int) -> None:
+        super().__init__(daemon=True)
+        self.folder, self.pid, self.pieces = folder, pid, 0
+        self.start()
+
+    def run(self) -> None:
+        while self.pieces < 3:
+            time.sleep(0.001)
+            self.pieces = len(list(self.folder.glob("*/*.piece")))
+        os.kill(self.pid, signal.SIGKILL)
+
+
+def without_a_worker(executor: Executor, pid: int, folder: Path) -> None:
+    """A worker is killed in the middle: no piece is lost, and a second run has nothing to compute but what is missing."""
+    navaro = gough.robot("navaro")
+    poses = np.array([0.0, 0.0, -0.5]) + 0.02 * np.random.default_rng(2).standard_normal((40 * 256, 3))
+    killer = Killer(folder, pid)
+    found = navaro.frequencies(poses, count=2, executor=executor, folder=folder)
+    killer.join(10.0)
+    assert 3 <= killer.pieces < 40, "the worker was not killed in the middle"
+    with pytest.raises(ProcessLookupError):
+        for _ in range(100):  # until the parent has seen it end
+            os.kill(pid, 0)
+            time.sleep(0.05)
+    assert np.array_equal(found.hz, navaro.frequencies(poses, count=2).hz, equal_nan=True)
+    for piece in sorted(folder.glob("*/*.piece"))[:2]:
+        piece.unlink()
+    with Counting(2) as pool:
+        again = navaro.frequencies(poses, count=2, executor=pool, folder=folder)
+        assert pool.given == 2
+    assert np.array_equal(found.hz, again.hz, equal_nan=True)
+
+
+def test_dask(tmp_path: Path) -> None:
     distributed = pytest.importorskip("distributed")
     with distributed.Client(n_workers=2, threads_per_worker=1, dashboard_address=None) as client:
         x = states()
         found = R.idm(x, executor=client.get_executor())
         assert np.array_equal(found.efforts, R.idm(x).efforts, equal_nan=True)
+        first, *_ = client.run(os.getpid).values()
+        without_a_worker(client.get_executor(), first, tmp_path)
 
 
-def test_ray() -> None:
-    pytest.importorskip("ray")
+def test_ray(tmp_path: Path) -> None:
+    ray = pytest.importorskip("ray")
     x = states()
-    found = R.idm(x, executor=gough.ray_executor())
-    assert np.array_equal(found.efforts, R.idm(x).efforts, equal_nan=True)
+    ray.init(num_cpus=2, include_dashboard=False)
+    try:
+        found = R.idm(x, executor=gough.ray_executor())
+        assert np.array_equal(found.efforts, R.idm(x).efforts, equal_nan=True)
+        own = ray.remote(lambda: os.getpid())
+        first, *_ = ray.get([own.remote() for _ in range(8)])
+        without_a_worker(gough.ray_executor(), first, tmp_path)
+    finally:
+        ray.shutdown()

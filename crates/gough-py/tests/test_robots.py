@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import os
 import pickle
 import platform
 from importlib.machinery import EXTENSION_SUFFIXES
@@ -18,6 +19,8 @@ import gough_command
 from gough import _native
 
 TEXT = (ROBOTS / "five-bar/robot.toml").read_text()
+# Where a page is filled.
+PLACE = "/*GIVEN*/"
 
 
 def test_shipped_robots() -> None:
@@ -155,6 +158,24 @@ def test_processors(tmp_path: Path) -> None:
         gough_command.native_file(tmp_path, False)
     any_of.write_text("")
     assert gough_command.native_file(tmp_path, False) == any_of and gough_command.native_file(tmp_path, True) == fast
+
+
+def test_the_page_of_the_wheel_is_the_one_that_is_filled(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("GOUGH_VIEWER", raising=False)
+    gough_command.take_page(tmp_path)
+    assert "GOUGH_VIEWER" not in os.environ
+    (tmp_path / "viewer").mkdir()
+    page = tmp_path / "viewer" / "page.html"
+    page.write_text(f"<p>a page</p>{PLACE}")
+    monkeypatch.setenv("GOUGH_VIEWER", "")
+    monkeypatch.delenv("GOUGH_VIEWER")
+    gough_command.take_page(tmp_path)
+    found = gough.robot("five-bar").view(output=tmp_path / "out.html").file.read_text(encoding="utf-8")
+    assert found.startswith("<p>a page</p>") and PLACE not in found and "five-bar" in found
+    monkeypatch.setenv("GOUGH_VIEWER", str(tmp_path / "nowhere"))
+    gough_command.take_page(tmp_path)  # what is named stays
+    with pytest.raises(gough.BadQuestion, match="not built"):
+        gough.robot("five-bar").view(output=tmp_path / "out.html")
 
 
 def test_errors_are_one_family() -> None:

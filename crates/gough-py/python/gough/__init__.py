@@ -110,7 +110,8 @@ def robot(name: str, *, set: Mapping[str, float | str] | None = None, actuation:
     if name not in _SHIPPED:
         from ._results import _near
 
-        raise BadQuestion(f"no shipped robot is called `{name}`{_near(name, _SHIPPED)}; a file is read by gough.load")
+        near = _near(name, _SHIPPED)
+        raise BadQuestion(f"no shipped robot is called `{name}`{near}{'' if near[-1] == '?' else '.'} A file is read by gough.load")
     return Robot(name, _SHIPPED[name], {}, settings(set), actuation)
 
 

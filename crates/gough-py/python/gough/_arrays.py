@@ -18,6 +18,8 @@ Shape = tuple[int, ...]
 
 MANY = 2048
 """As many states are worth a program, which takes a moment to compile."""
+_FEW = 16
+"""As many numbers are looked at faster one by one."""
 of_many: ContextVar[bool] = ContextVar("gough_of_many", default=False)
 """Whether a question is a piece of one about many states, and so takes the road of those."""
 
@@ -33,9 +35,22 @@ def numbers(name: str, value: object) -> FloatArray:
     if array.dtype.kind not in "fiu" and array.size:
         raise TypeError(f"{name} has {_words(array)}; give real numbers, in SI units")
     array = array.astype(np.float64, copy=False)
-    if not np.isfinite(array).all():
+    if array.size <= _FEW and array.ndim == 1:
+        finite = all(map(math.isfinite, array.tolist()))
+    else:
+        finite = bool(np.isfinite(array).all())
+    if not finite:
+        if array.ndim == 0:
+            raise BadQuestion(f"{name} is {array}; give a finite number")
         place = tuple(int(i) for i in np.argwhere(~np.isfinite(array))[0])
         raise BadQuestion(f"{name} has {array[place]} at index {place}; all numbers must be finite")
+    return array
+
+
+def one_state(name: str, array: FloatArray) -> FloatArray:
+    """One state alone: what has no place for many must not answer the first of them."""
+    if array.ndim != 1:
+        raise BadQuestion(f"{name} has shape {array.shape}; this takes one state, of shape ({array.shape[-1]},): ask for each")
     return array
 
 
@@ -53,6 +68,8 @@ def fitting(name: str, array: FloatArray, widths: Sequence[int], names: Sequence
 
 def leading(**arrays: FloatArray) -> Shape:
     """The leading axes that all arrays broadcast to."""
+    if all(array.ndim == 1 for array in arrays.values()):
+        return ()
     leads = {array.shape[:-1] for array in arrays.values()} - {()}
     if len(leads) <= 1:
         return leads.pop() if leads else ()
@@ -87,6 +104,8 @@ def states(lead: Shape, width: int) -> int:
 def rows(array: FloatArray, lead: Shape, count: int) -> FloatArray:
     """One row per state, or one row for all of them."""
     width = array.shape[-1]
+    if array.ndim == 1 and array.flags.c_contiguous:
+        return array.reshape(1, width)
     own = array.shape[:-1]
     if own != lead:
         if math.prod(own) == 1:

@@ -136,16 +136,7 @@ class Asked(Commands):
 
     def _fields(self, keys: Sequence[str], arrays: Mapping[str, FloatArray]) -> dict[str, Field]:
         known = self._known_fields
-        found: dict[str, Field] = {}
-        for name in dict.fromkeys([*keys, *arrays]):
-            if name in known:
-                found[name] = known[name]
-            else:
-                width = arrays[name].shape[-1]
-                unit = "Hz" if name == "hz" else "rad^2/s^2"
-                label = "f" if name == "hz" else name + "_"
-                found[name] = Field(tuple(f"{label}{k + 1}" for k in range(width)), (unit,) * width)
-        return found
+        return {name: known.get(name) or _numbered(name, arrays[name].shape[-1]) for name in (*keys, *arrays)}
 
     @cached_property
     def _known_fields(self) -> dict[str, Field]:
@@ -187,7 +178,7 @@ class Asked(Commands):
             self._raise_one(refused[0], told)
         list_of = [_refusal(lead, one) for one in refused]
         _check(on_refusal, list_of, lead)
-        return kind(self.name, question, lead, self._fields(list(keys or ()), arrays), arrays, list_of)
+        return kind(self.name, question, lead, self._fields(tuple(keys or ()), arrays), arrays, list_of)
 
     def _raise_one(self, refused: Refused, told: tuple[str, Callable[[], list[str]]] | None) -> NoReturn:
         """One state: in the words of the program."""
@@ -321,6 +312,19 @@ class Asked(Commands):
         if documents:
             result._documents = documents
         return result
+
+
+_NUMBERED: dict[tuple[str, int], Field] = {}
+
+
+def _numbered(name: str, width: int) -> Field:
+    """Of arrays that have as many columns as were asked for."""
+    found = _NUMBERED.get((name, width))
+    if found is None:
+        label, unit = ("f", "Hz") if name == "hz" else (name + "_", "rad^2/s^2")
+        found = Field(tuple(f"{label}{k + 1}" for k in range(width)), (unit,) * width)
+        _NUMBERED[name, width] = found
+    return found
 
 
 def checked_threads(threads: int | None) -> int | None:

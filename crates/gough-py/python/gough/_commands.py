@@ -337,10 +337,10 @@ class Commands(_native.Robot):
             effort: Largest efforts of drives: q11=10,q21=10; those of the file unless given
             distance: Distance from Type 2 singularities: smallest singular value of the rows of the inverse Jacobian,
                 each of length one; half of that at home unless given, and 0.1 at most
-            period: Period of the motion [default: "4 s"]
-            harmonics: Harmonics of the series [default: 8]
+            period: Period of the motion; 4 s unless given, or half a second per harmonic where that is more
+            harmonics: Harmonics of the series; 16 for robots with one or two freedoms and 8 for others unless given
             trials: Motions that are tried: a hundred at random, and the steps from the best of them, fewer with more
-                than 30 parameters [default: 1500]
+                than 40 parameters [default: 1500]
             seed: The same seed gives the same motion [default: 1]
             csv: Write the motion as a trajectory, in 500 steps a period
             time: How long the motion goes on in --csv, period after period; one period unless given

@@ -7,7 +7,7 @@ from typing import Any, Literal, overload
 import numpy.typing as npt
 
 from . import _words
-from ._arrays import Answer, FloatArray, fitting, leading, numbers, rows, states
+from ._arrays import Answer, FloatArray, fitting, leading, numbers, one_state, rows, states
 from ._asked import Asked, OnRefusal, PoseLike, checked_threads
 from ._documents import Document, one
 from ._errors import BadQuestion
@@ -150,9 +150,10 @@ class Geometry(Asked):
     def matrices(
         self, x: PoseLike, xd: npt.ArrayLike | None = None, *, mode: str | None = None, joints: Value = None
     ) -> Document:
-        """The matrices of first order at a pose, and of second order where a twist is given: `gough kinematics --matrices`."""
+        """The matrices of first order at one pose, and of second order where a twist is given: `gough kinematics --matrices`."""
         given: dict[str, Any] = {"twist": xd, "mode": mode, "joints": joints, "matrices": True}
-        return one(self, "kinematics", [*self._state_words(self._x(x)), *_words.options(self, given)])
+        X = one_state("x", self._x(x))
+        return one(self, "kinematics", [*self._state_words(X), *_words.options(self, given)])
 
     def loci(
         self,

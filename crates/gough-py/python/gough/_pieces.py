@@ -119,6 +119,8 @@ def gathered(
     function: Callable[..., Any], asked: Mapping[int, tuple[Any, ...]], executor: Executor | None, place: Path | None
 ) -> dict[int, Any]:
     """All pieces; those that the folder has are not computed again."""
+    if executor is not None and not callable(getattr(executor, "submit", None)):
+        raise TypeError(f"executor is {executor!r}; give a concurrent.futures executor, client.get_executor() of Dask, or gough.ray_executor()")
     kept = {} if place is None else {first: _kept(place / f"{first:012}.piece") for first in asked}
     found = {first: piece for first, piece in kept.items() if piece is not None}
     todo = {first: arguments for first, arguments in asked.items() if first not in found}

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     import xarray
 
 Names = Sequence[str]
+_ALL_OK = np.ones((), dtype=np.bool_)
 
 
 class Field(NamedTuple):
@@ -65,7 +66,7 @@ class Result:
         self._shape = shape
         self._fields = dict(fields)
         self._arrays = dict(arrays)
-        self.ok = np.ones(shape, dtype=np.bool_)
+        self.ok = _ALL_OK.copy() if shape == () else np.ones(shape, dtype=np.bool_)
         for refusal in refused:
             self.ok[refusal.index] = False
 
@@ -87,8 +88,13 @@ class Result:
     def _array(self, name: str) -> FloatArray:
         return self._arrays[name]
 
+    _elsewhere: Mapping[str, str] = {}
+    """Arrays that an answer of this kind has otherwise, and what to ask for them."""
+
     def __getattr__(self, name: str) -> FloatArray:
         if name.startswith("_") or name not in self.__dict__.get("_fields", {}):
+            if name in self._elsewhere:
+                raise AttributeError(f"`{name}` is not part of this answer; {self._elsewhere[name]}")
             raise AttributeError(f"{type(self).__name__} has no `{name}`{_near(name, self.__dict__.get('_fields', {}))}")
         return self._array(name)
 
@@ -303,6 +309,8 @@ class Lazy(Result):
 
 class Efforts(Lazy):
     """Efforts of the drives. `efforts` is there at once; the other arrays are computed when they are first asked for."""
+
+    _elsewhere = dict.fromkeys(("ground_wrench", "condition"), "ask with rigid=True for that of the rigid robot")
 
     @property
     def reactions(self) -> Any:

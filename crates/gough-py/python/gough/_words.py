@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from ._arrays import FloatArray, fitting, numbers
+from ._arrays import FloatArray, fitting, numbers, one_state
 from ._errors import BadQuestion
 from ._pose import Pose
 
@@ -27,7 +27,10 @@ _WRENCH = ("fx", "fy", "fz", "mx", "my", "mz")
 
 def number(value: object, name: str) -> str:
     """A number so that it is read back as it was."""
-    return repr(float(numbers(name, value)))
+    array = numbers(name, value)
+    if array.ndim != 0:
+        raise BadQuestion(f"{name} has shape {array.shape}; give one number")
+    return repr(float(array))
 
 
 def named(names: Sequence[str], values: FloatArray) -> str:
@@ -78,23 +81,23 @@ def told(robot: Robot, option: str, value: Any) -> str:
     if isinstance(value, Mapping):
         return mapping(option, value)
     if option in _POSES and isinstance(value, Pose):
-        return pose(robot, value._of(robot))
+        return pose(robot, one_state(option, value._of(robot)))
     array = numbers(option, value)
     if array.ndim == 0:
         return str(value) if isinstance(value, int) else repr(float(array))
     if option in _POSES:
         fitting(option, array, [len(robot._coordinates)], robot._coordinates)
-        return pose(robot, array)
+        return pose(robot, one_state(option, array))
     if option in _MOTIONS:
         fitting(option, array, [len(robot._components)], robot._components)
-        return named(robot._components, array)
+        return named(robot._components, one_state(option, array))
     if option == "efforts":
         names = [f"q{name}" for name, _ in robot._joints[0]]
         fitting(option, array, [len(names)], names)
-        return named(names, array)
+        return named(names, one_state(option, array))
     if option in ("wrench", "load"):
         fitting(option, array, [6], _WRENCH)
-        return named(_WRENCH, array)
+        return named(_WRENCH, one_state(option, array))
     return ",".join(repr(float(x)) for x in array.reshape(-1))
 
 

@@ -5,6 +5,7 @@ The program loads the native module alone: neither numpy nor the package is impo
 
 from __future__ import annotations
 
+import os
 import platform
 import sys
 from importlib.machinery import EXTENSION_SUFFIXES, ExtensionFileLoader
@@ -55,17 +56,25 @@ def load(file: Path) -> ModuleType:
     return module
 
 
+def take_page(folder: Path) -> None:
+    """Let `view` find the page that came with the wheel, unless another is named."""
+    if (folder / "viewer" / "page.html").is_file():
+        os.environ.setdefault("GOUGH_VIEWER", str(folder / "viewer"))
+
+
 def native() -> ModuleType:
     """The native module that suits the processor, without the package."""
     package = find_spec("gough")
     folders = package.submodule_search_locations if package is not None else None
     if not folders:
         raise ImportError("the package gough is missing; install it again")
+    take_page(Path(folders[0]))
     return load(native_file(Path(folders[0]), has_avx2()))
 
 
 def choose(folder: Path) -> None:
     """Before the package imports its native module: take the one for any processor where this one needs it."""
+    take_page(folder)
     if not has_avx2():
         sys.modules["gough._native"] = load(native_file(folder, fast=False))
 
