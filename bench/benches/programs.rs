@@ -5,6 +5,7 @@ use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_mai
 use gough::ModelKind;
 use gough::batch::{Driven, State, accelerations, efforts};
 use gough::dynamics::Dynamics;
+use gough::spatial::Pose;
 use std::hint::black_box;
 
 /// States of one batch.
@@ -41,6 +42,19 @@ fn programs(c: &mut Criterion) {
         group.bench_function("ddm, general road", |b| {
             b.iter(|| poses.iter().filter(|x| memory.direct(model, x, mode, &t, &tau, None).is_ok()).count());
         });
+        for (kind, given) in [(ModelKind::Idm, &td), (ModelKind::Ddm, &tau)] {
+            let program = robot.program(kind).expect("a program");
+            let by_matrix = program.inputs()[0].entries.len() == 12;
+            let row = |x: &Pose<f64>| {
+                let matrix = || x.p.iter().chain(x.R.0.transpose().iter()).copied().collect();
+                [if by_matrix { matrix() } else { robot.coordinates_of(x) }, t.clone(), given.clone()].concat()
+            };
+            let (rows, mut single): (Vec<_>, _) = (poses.iter().map(row).collect(), program.one_by_one());
+            assert!(rows.iter().all(|row| single.answer(row).is_ok()));
+            group.bench_function(format!("{}, one by one", kind.name()), |b| {
+                b.iter(|| rows.iter().filter(|row| single.answer(black_box(row)).is_ok()).count());
+            });
+        }
         group.throughput(Throughput::Elements(1));
         group.bench_function("idm, made", |b| {
             b.iter_batched(

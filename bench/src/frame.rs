@@ -32,6 +32,20 @@ pub fn frame(robot: &Robot, posture: &Posture) -> Result<Value, String> {
     }))
 }
 
+/// Beams of a robot that may have other bodies too: names, lengths and elements.
+pub fn beams(robot: &Robot) -> Vec<Value> {
+    let frame = Frame::new(robot, robot.home());
+    let beam = |b: BodyId| {
+        let Some(Flexible::Beam(beam)) = &frame.row(b).flexible else { return None };
+        let to = Vec3::from([0, 1, 2].map(|k| beam.to[k].eval(&frame.values)));
+        let mut element = frame.element(b, beam, to);
+        element["name"] = json!(frame.row(b).name.text);
+        element["length"] = json!(to.norm());
+        Some(element)
+    };
+    robot.model().topology().bodies.ids().filter_map(beam).collect()
+}
+
 struct Frame<'a> {
     robot: &'a Robot,
     values: Vec<f64>,
