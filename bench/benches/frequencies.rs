@@ -13,7 +13,7 @@ use std::hint::black_box;
 use std::sync::Arc;
 
 fn navaro(c: &mut Criterion) {
-    let robot = gough::robots::load("navaro").expect("shipped").expect("good");
+    let robot = gough::Robot::shipped("navaro").expect("shipped");
     let model = robot.model();
     let poses = gough_bench::poses(&robot, 64);
     let mut group = c.benchmark_group("frequencies/navaro");
@@ -48,7 +48,7 @@ fn navaro(c: &mut Criterion) {
 }
 
 fn maps(c: &mut Criterion) {
-    let robot = gough::robots::load("navaro").expect("shipped").expect("good");
+    let robot = gough::Robot::shipped("navaro").expect("shipped");
     let span = |coordinate| CoordinateSpan { coordinate, low: -0.1, high: 0.1, count: 100 };
     let spans = vec![span(Coordinate::X), span(Coordinate::Y)];
     let region = Region::new(robot.model(), spans, robot.home().pose()).expect("a region");
@@ -64,7 +64,7 @@ fn maps(c: &mut Criterion) {
 
 /// The Cartesian method for Heli4: M, K and three rigid frequencies of four poses at once, and one pose after another.
 fn heli4(c: &mut Criterion) {
-    let robot = gough::robots::load("heli4").expect("shipped").expect("good");
+    let robot = gough::Robot::shipped("heli4").expect("shipped");
     let model = robot.model();
     let mut one = Cartesian::new(model, robot.home(), Choices::of(model)).expect("elastic");
     let mut four = FourPlatforms::new(&one).expect("closed forms");

@@ -53,7 +53,7 @@ fn main() -> ExitCode {
 
 /// Times, their ratios, and how far the answers are apart.
 fn measured(name: &str, model: ModelKind) -> Result<String, String> {
-    let robot = gough::robots::load(name).ok_or("not shipped")?.map_err(|e| e.to_string())?;
+    let robot = gough::Robot::shipped(name).map_err(|e| e.to_string())?;
     let states = states(&robot, STATES);
     let code = generate(&robot, &CodeOptions::new(model, Language::C)).map_err(|e| e.to_string())?;
     let mut text = String::new();

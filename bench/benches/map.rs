@@ -6,7 +6,7 @@ use gough::analysis::{CoordinateSpan, Region};
 use gough::description::Coordinate;
 
 fn conditioning(c: &mut Criterion) {
-    let robot = gough::robots::load("five-bar").expect("shipped").expect("good");
+    let robot = gough::Robot::shipped("five-bar").expect("shipped");
     let span = |coordinate, low, high| CoordinateSpan { coordinate, low, high, count: 1000 };
     // All of it within reach, so that every node is computed in full.
     let spans = vec![span(Coordinate::X, -0.1, 0.1), span(Coordinate::Y, 0.22, 0.32)];

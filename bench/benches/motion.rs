@@ -7,7 +7,7 @@ use std::hint::black_box;
 
 fn motion(c: &mut Criterion) {
     for name in ["gough-stewart", "five-bar", "orthoglide", "delta", "3-rpr"] {
-        let robot = gough::robots::load(name).expect("shipped").expect("good");
+        let robot = gough::Robot::shipped(name).expect("shipped");
         let model = robot.model();
         let poses = gough_bench::poses(&robot, 256);
         let n = model.topology().platform.independent.len();

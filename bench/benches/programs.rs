@@ -14,7 +14,7 @@ const COUNT: usize = 100_000;
 fn programs(c: &mut Criterion) {
     let one = rayon::ThreadPoolBuilder::new().num_threads(1).build().expect("a thread");
     for name in ["five-bar", "orthoglide", "delta", "gough-stewart", "3-rpr"] {
-        let robot = gough::robots::load(name).expect("shipped").expect("good");
+        let robot = gough::Robot::shipped(name).expect("shipped");
         let (model, mode) = (robot.model(), robot.mode());
         let poses = gough_bench::poses(&robot, 256);
         let n = robot.components().len();
@@ -58,7 +58,7 @@ fn programs(c: &mut Criterion) {
         group.throughput(Throughput::Elements(1));
         group.bench_function("idm, made", |b| {
             b.iter_batched(
-                || gough::robots::load(name).expect("shipped").expect("good"),
+                || gough::Robot::shipped(name).expect("shipped"),
                 |fresh| fresh.program(ModelKind::Idm).is_ok(),
                 BatchSize::PerIteration,
             );

@@ -9,7 +9,7 @@ use gough_bench::rigid::{case, states};
 use serde_json::Value;
 
 fn shipped(name: &str) -> Robot {
-    gough::robots::load(name).expect("shipped").unwrap_or_else(|e| panic!("{e}"))
+    gough::Robot::shipped(name).unwrap_or_else(|e| panic!("{e}"))
 }
 
 fn list(v: &Value) -> &[Value] {

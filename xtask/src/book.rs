@@ -44,7 +44,7 @@ fn robot_pages() -> Result<(), String> {
         let figure = root().join("robots").join(name).join("figure.svg");
         let picture = std::fs::read_to_string(&figure).map_err(|e| format!("{}: {e}", figure.display()))?;
         write(root().join(format!("docs/src/images/robots/{name}.svg")), &picture)?;
-        let robot = gough::robots::load(name).ok_or("shipped")?.map_err(|e| e.to_string())?;
+        let robot = gough::Robot::shipped(name).map_err(|e| e.to_string())?;
         write(root().join(format!("docs/src/reference/robots/{name}.md")), &robot_page(name, &Portrait::new(&robot)))?;
     }
     Ok(())
@@ -92,7 +92,7 @@ fn operation_counts() -> Result<String, String> {
     page += &"---|".repeat(ModelKind::COUNTED.len() + 1);
     page.push('\n');
     for name in gough::robots::names() {
-        let robot = gough::robots::load(name).ok_or("shipped")?.map_err(|e| e.to_string())?;
+        let robot = gough::Robot::shipped(name).map_err(|e| e.to_string())?;
         let _ = write!(page, "| {name} |");
         let options = ModelKind::COUNTED.map(|model| CodeOptions::new(model, Language::C));
         let relative = CodeOptions {

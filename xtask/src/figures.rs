@@ -16,7 +16,7 @@ const COLOURS: [&str; 6] = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00
 
 pub fn run() -> Result<(), String> {
     for name in gough::robots::names() {
-        let robot = gough::robots::load(name).ok_or("not shipped")?.map_err(|e| e.to_string())?;
+        let robot = gough::Robot::shipped(name).map_err(|e| e.to_string())?;
         let path = root().join("robots").join(name).join("figure.svg");
         std::fs::write(&path, figure(&robot)).map_err(|e| format!("{}: {e}", path.display()))?;
         println!("{}", path.display());
@@ -47,7 +47,7 @@ fn gallery() -> Result<String, String> {
          <title>Robots that come with Gough, at their home postures</title>\n<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n"
     );
     for (i, name) in names.iter().enumerate() {
-        let robot = gough::robots::load(name).ok_or("not shipped")?.map_err(|e| e.to_string())?;
+        let robot = gough::Robot::shipped(name).map_err(|e| e.to_string())?;
         let (x, y) = ((i % across) as f64 * cell.0, (i / across) as f64 * cell.1);
         let size = format!("x=\"{x}\" y=\"{y}\" width=\"{}\" height=\"{}\"", cell.0, cell.1 - 20.0);
         sheet.push_str(&figure(&robot).replacen(&format!("width=\"{WIDTH}\" height=\"{HEIGHT}\""), &size, 1));

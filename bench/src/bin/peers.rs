@@ -52,7 +52,7 @@ fn main() -> ExitCode {
 }
 
 fn robot(name: &str) -> Result<Robot, String> {
-    gough::robots::load(name).ok_or_else(|| format!("no robot named {name}"))?.map_err(|e| e.to_string())
+    gough::Robot::shipped(name).map_err(|e| e.to_string())
 }
 
 fn export(folder: &Path) -> Result<(), String> {
@@ -69,8 +69,7 @@ fn export(folder: &Path) -> Result<(), String> {
         write(&folder.join(format!("{name}.json")), &data)?;
     }
     for (name, _) in ELASTIC {
-        let Some(robot) = gough::robots::load(name) else { continue };
-        let robot = robot.map_err(|e| e.to_string())?;
+        let robot = robot(name)?;
         let mut data = frame(&robot, robot.home())?;
         data["frequencies_hz"] = frequencies(name);
         write(&folder.join(format!("{name}.json")), &data)?;
@@ -202,8 +201,7 @@ fn time() -> Result<(), String> {
         rows.extend(compiled(&robot, [name, "ddm"], &states)?);
     }
     for (name, actuators) in ELASTIC {
-        let Some(robot) = gough::robots::load(name) else { continue };
-        rows.extend(vibrations(name, &robot.map_err(|e| e.to_string())?, actuators)?);
+        rows.extend(vibrations(name, &robot(name)?, actuators)?);
     }
     rows.push(Swing::new(&robot(SWINGING)?)?.row()?);
     println!("{}", Value::from(rows));

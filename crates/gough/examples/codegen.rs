@@ -3,7 +3,7 @@
 use gough::codegen::{CodeOptions, Language, ModelKind, Symbolic, generate};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let robot = gough::robots::load("five-bar").ok_or("not shipped")??;
+    let robot = gough::Robot::shipped("five-bar")?;
     let folded = generate(&robot, &CodeOptions::new(ModelKind::Idm, Language::C))?;
     println!("all numbers folded in: {} operations", folded.count.operations());
     let options = CodeOptions {

@@ -5,7 +5,7 @@ use gough::spatial::orientation::from_rpy;
 use gough::spatial::{Pose, vec3};
 
 fn main() -> Result<(), ElasticError> {
-    let robot = gough::robots::load("navaro").expect("shipped").expect("correct");
+    let robot = gough::Robot::shipped("navaro").expect("shipped");
     let mut v = Vibration::new(robot.model(), robot.home(), Actuators::Locked)?;
     println!("{} degrees of freedom", v.modes());
     for k in 0..=4 {

@@ -5,7 +5,7 @@ use gough::spatial::orientation::from_rpy;
 use gough::spatial::{Pose, vec3};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let robot = gough::robots::load("delta").ok_or("not shipped")??;
+    let robot = gough::Robot::shipped("delta")?;
     let model = robot.model();
     let topology = model.topology();
 

@@ -1,7 +1,6 @@
 //! Robots that come with the library, compiled into it.
 
-use crate::description::{BadRobot, ReadOptions};
-use crate::robot::Robot;
+use crate::description::ReadOptions;
 
 /// Names and robot files; names and reference data, apart so that a program without use for them does not carry them.
 macro_rules! shipped {
@@ -66,11 +65,4 @@ pub fn summary(name: &str) -> Option<String> {
 /// Published and computed numbers of a shipped robot, JSON.
 pub fn reference(name: &str) -> Option<&'static str> {
     REFERENCES.iter().find(|r| r.0 == name).map(|r| r.1)
-}
-
-/// A shipped robot, compiled. `None` when there is none of that name.
-pub fn load(name: &str) -> Option<Result<Robot, BadRobot>> {
-    let files = |own: &str| file(name, own);
-    let options = ReadOptions { files: &files, ..ReadOptions::default() };
-    text(name).map(|t| Robot::from_toml(name, t, &options, None))
 }

@@ -98,7 +98,7 @@ pub struct AccelerationsOfStates {
 ///
 /// ```
 /// use gough::batch::{State, efforts};
-/// let robot = gough::robots::load("five-bar").expect("a shipped robot")?;
+/// let robot = gough::Robot::shipped("five-bar")?;
 /// let state = State { pose: robot.home().pose(), t_r: &[0.0, 0.0], td_r: &[1.0, 0.0] };
 /// let found = efforts(&robot, robot.mode(), None, &[state; 10], |_| true);
 /// assert!(found.refused.is_empty());

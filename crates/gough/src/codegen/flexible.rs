@@ -546,7 +546,7 @@ mod tests {
     #[test]
     fn steps_close_loops_that_are_open() {
         for name in ["dual-emps", "five-bar-flexible", "gough-stewart-flexible"] {
-            let robot = crate::robots::load(name).unwrap().unwrap();
+            let robot = crate::Robot::shipped(name).unwrap();
             let options = CodeOptions::new(ModelKind::FlexibleDdm, Language::C);
             let subject = FlexibleSubject::new(&robot, robot.mode(), Vec::new(), &options).unwrap();
             let (inputs, _) = subject.signature();

@@ -7,7 +7,7 @@
 //! ```
 //! use gough::codegen::{CodeOptions, Language, ModelKind, generate};
 //!
-//! let robot = gough::robots::load("five-bar").expect("shipped").expect("correct");
+//! let robot = gough::Robot::shipped("five-bar").expect("shipped");
 //! let code = generate(&robot, &CodeOptions::new(ModelKind::Idm, Language::C))?;
 //! assert!(code.count.operations() <= 190);
 //! assert_eq!(code.files[0].name, "five_bar_idm.h");

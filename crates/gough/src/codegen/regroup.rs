@@ -133,7 +133,7 @@ mod tests {
     #[test]
     fn regrouped_inertias_take_the_same_efforts() {
         for name in crate::robots::names() {
-            let robot = crate::robots::load(name).unwrap().unwrap();
+            let robot = crate::Robot::shipped(name).unwrap();
             let model = robot.model();
             let subject =
                 Subject::new(&robot, robot.mode(), Vec::new(), false, Solve::Unrolled, ModelKind::Idm).unwrap();
@@ -165,7 +165,7 @@ mod tests {
 
     #[test]
     fn a_rod_is_left_with_neither_mass_nor_first_moment() {
-        let robot = crate::robots::load("orthoglide").unwrap().unwrap();
+        let robot = crate::Robot::shipped("orthoglide").unwrap();
         let after = cleaned(&Regrouping::new(robot.model()).apply(robot.model()));
         let rod = after.bodies[robot.model().topology().body("13").unwrap()];
         assert_eq!((rod.m, rod.ms), (0.0, Vec3::zeros()));

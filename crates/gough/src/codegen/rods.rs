@@ -283,11 +283,10 @@ mod tests {
     use super::RodLegs;
     use crate::codegen::models::Subject;
     use crate::codegen::{ModelKind, Solve, split};
-    use crate::robots;
 
     /// A robot whose legs are rods, in the axes of its joints and, where these differ, in those of the world.
     fn ways(name: &str, kind: ModelKind, check: impl Fn(&Subject<'_>, &[Subject<'_>])) {
-        let robot = robots::load(name).unwrap().unwrap();
+        let robot = crate::Robot::shipped(name).unwrap();
         let plain = Subject::new(&robot, robot.mode(), Vec::new(), false, Solve::Unrolled, kind).unwrap();
         check(&plain, &plain.by_rods(kind));
     }
@@ -318,7 +317,7 @@ mod tests {
 
     #[test]
     fn what_a_rod_weighs_is_carried_by_its_ends() {
-        let robot = robots::load("orthoglide").unwrap().unwrap();
+        let robot = crate::Robot::shipped("orthoglide").unwrap();
         ways("orthoglide", ModelKind::Idm, |_, others| {
             let RodLegs { legs, platform } = others[0].rods.as_ref().unwrap();
             // 246 g each with 3.81e-2 kg m at 310 mm: the platform carries the first moment by the length.

@@ -6,7 +6,7 @@
 //! ```
 //! use gough::elastodynamics::{Actuators, Vibration};
 //!
-//! let robot = gough::robots::load("navaro").expect("shipped").expect("correct");
+//! let robot = gough::Robot::shipped("navaro").expect("shipped");
 //! let mut v = Vibration::new(robot.model(), robot.home(), Actuators::Locked)?;
 //! v.take(robot.home().pose(), robot.mode())?;
 //! assert!((v.lowest(5)?[0].hz - 44.10463526).abs() < 1e-7);

@@ -18,7 +18,7 @@ fn the_counter_counts() {
 #[test]
 fn inverse_geometry_allocates_nothing() {
     for name in gough::robots::names() {
-        let robot = gough::robots::load(name).unwrap().unwrap();
+        let robot = gough::Robot::shipped(name).unwrap();
         let model = robot.model();
         let mut pos = Positions::new(model);
         let pose = *robot.home().pose();
@@ -35,7 +35,7 @@ fn inverse_geometry_allocates_nothing() {
 #[test]
 fn motion_and_matrices_allocate_nothing() {
     for name in gough::robots::names() {
-        let robot = gough::robots::load(name).unwrap().unwrap();
+        let robot = gough::Robot::shipped(name).unwrap();
         let model = robot.model();
         let (mut pos, mut motion) = (Positions::new(model), Motion::new(model));
         let plan = &model.topology().plan.matrices;
@@ -59,7 +59,7 @@ fn motion_and_matrices_allocate_nothing() {
 #[test]
 fn steps_of_a_simulation_allocate_nothing() {
     for name in ["five-bar", "gough-stewart", "delta"] {
-        let robot = gough::robots::load(name).unwrap().unwrap();
+        let robot = gough::Robot::shipped(name).unwrap();
         let (model, home) = (robot.model(), *robot.home().pose());
         let rest = vec![0.0; model.topology().platform.independent.len()];
         for feedback in [Feedback::JointPd { gravity: true }, Feedback::PlatformPd, Feedback::ComputedTorque] {
@@ -92,7 +92,7 @@ fn steps_of_a_simulation_allocate_nothing() {
 #[test]
 fn frequencies_allocate_nothing_after_the_first() {
     for name in ["navaro", "navaro-refined", "dual-emps", "five-bar-flexible"] {
-        let robot = gough::robots::load(name).unwrap().unwrap();
+        let robot = gough::Robot::shipped(name).unwrap();
         let mut v = Vibration::new(robot.model(), robot.home(), Actuators::Elastic).unwrap();
         let pose = *robot.home().pose();
         let mut ask = || {
@@ -110,7 +110,7 @@ fn frequencies_allocate_nothing_after_the_first() {
 #[test]
 fn dynamics_allocates_nothing() {
     for name in ["gough-stewart", "five-bar", "orthoglide", "delta", "3-rpr"] {
-        let robot = gough::robots::load(name).unwrap().unwrap();
+        let robot = gough::Robot::shipped(name).unwrap();
         let (model, mode) = (robot.model(), robot.mode());
         let mut one = Dynamics::new(model);
         let pose = *robot.home().pose();

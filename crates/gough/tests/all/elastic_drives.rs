@@ -88,7 +88,7 @@ fn what_gives_way_is_told() {
 /// servo loops; a transmission, whose rotor is held, is off by ten times as much in the highest mode.
 #[test]
 fn heli4_is_the_servo_of_its_source() {
-    let robot = gough::robots::load("heli4").unwrap().unwrap();
+    let robot = gough::Robot::shipped("heli4").unwrap();
     let data: serde_json::Value =
         serde_json::from_str(include_str!("../../../../robots/heli4/reference.json")).unwrap();
     let mut v = Vibration::new(robot.model(), robot.home(), Actuators::Elastic).unwrap();

@@ -9,7 +9,7 @@ fn counts(robot: &Robot) -> Counts {
 }
 
 fn shipped(name: &str) -> Counts {
-    counts(&gough::robots::load(name).unwrap().unwrap())
+    counts(&gough::Robot::shipped(name).unwrap())
 }
 
 /// A robot file with one text in place of another.
@@ -67,7 +67,7 @@ fn numbers_of_the_shipped_robots() {
 
 #[test]
 fn rank_and_legs_agree_with_the_compiled_robot() {
-    let shipped = gough::robots::names().map(|name| gough::robots::load(name).unwrap().unwrap());
+    let shipped = gough::robots::names().map(|name| gough::Robot::shipped(name).unwrap());
     for robot in shipped.chain(test_robots()) {
         let (c, mobility) = (counts(&robot), robot.mobility());
         let name = &robot.model().topology().name;

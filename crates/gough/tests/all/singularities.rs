@@ -84,7 +84,7 @@ fn similar_hexagons_are_type_2() {
     let r = report(&robot, robot.home().pose());
     assert!(only(&r, Kind::Type2).sigma < 1e-9);
     // The shipped one is regular at home.
-    let robot = gough::robots::load("gough-stewart").unwrap().unwrap();
+    let robot = gough::Robot::shipped("gough-stewart").unwrap();
     let shipped = report(&robot, robot.home().pose());
     assert!(!shipped.is_singular(), "{shipped:?}");
 }

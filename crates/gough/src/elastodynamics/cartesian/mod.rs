@@ -10,7 +10,7 @@
 //! ```
 //! use gough::elastodynamics::cartesian::{Cartesian, Choices};
 //!
-//! let robot = gough::robots::load("heli4").expect("shipped").expect("correct");
+//! let robot = gough::Robot::shipped("heli4").expect("shipped");
 //! let mut c = Cartesian::new(robot.model(), robot.home(), Choices::of(robot.model()))?;
 //! c.take_posture(robot.home())?;
 //! assert!((c.rigid()?.hz[0] - 23.5022).abs() < 1e-4);

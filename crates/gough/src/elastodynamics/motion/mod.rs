@@ -8,7 +8,7 @@
 //! ```
 //! use gough::elastodynamics::motion::{FlexibleRobot, FlexibleState};
 //!
-//! let robot = gough::robots::load("dual-emps").expect("shipped").expect("correct");
+//! let robot = gough::Robot::shipped("dual-emps").expect("shipped");
 //! let mut flexible = FlexibleRobot::new(robot.model(), robot.home())?;
 //! let state = FlexibleState::rest(&flexible, robot.home());
 //! let answer = flexible.direct(&state, &[10.0, 0.0], None)?;

@@ -637,7 +637,7 @@ mod tests {
     /// The road of the literature, (11.26)-(11.27): matrices of the cut robot between closing matrices that satisfy (10.107).
     #[test]
     fn matrices_are_those_of_the_cut_robot_closed_afterwards() {
-        let shipped = |name: &str| crate::robots::load(name).expect("shipped").expect("correct");
+        let shipped = |name: &str| crate::Robot::shipped(name).expect("shipped");
         let mut between = Vec::new();
         for (robot, actuators) in [
             (shipped("navaro"), Actuators::Locked),

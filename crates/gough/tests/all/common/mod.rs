@@ -14,7 +14,7 @@ use rand_pcg::Pcg64Mcg;
 use serde_json::Value;
 
 pub fn robot(name: &str) -> Robot {
-    gough::robots::load(name).expect("shipped").unwrap_or_else(|e| panic!("{e}"))
+    gough::Robot::shipped(name).unwrap_or_else(|e| panic!("{e}"))
 }
 
 /// Robots with what the shipped ones lack: dependent platform coordinates, and legs without closed form.
