@@ -3,6 +3,7 @@
 use crate::failure::Failure;
 use crate::inputs::{named_in, read_limited};
 use crate::output::Output;
+use crate::states::joint_text;
 use clap::Args;
 use gough::Robot;
 use gough::description::{LARGEST, ReadOptions, nearest};
@@ -12,6 +13,7 @@ use gough::question::words::{self, word};
 pub use gough::question::words::{Assigned, PosePart, assumed, check_parts, hint, joints_of, pose_of, rotation};
 use gough::spatial::Pose;
 use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// The robot a command is about.
 #[derive(Args)]
@@ -169,5 +171,52 @@ pub fn modes(robot: &Robot, text: Option<&str>) -> Result<Option<Modes>, Failure
             Ok(Some(Modes::One(gough::kinematics::mode_by_example(robot.model(), &joints)?)))
         }
         Some(name) => Ok(Some(Modes::One(WorkingMode::parse(robot.model().topology(), &[name.to_owned()])?))),
+    }
+}
+
+pub const NOT_GIVEN: &str = "neither the question nor `near` of the file gives it";
+
+/// A joint and where it is, in words.
+pub fn assignment(model: &Model<f64>, c: CoordId, q: f64) -> String {
+    format!("q{} = {}", model.topology().coords[c].name, joint_text(model, c, q).trim())
+}
+
+/// How many states of many were taken with joints that the pose leaves open where nothing gives them.
+pub struct Taken<'m> {
+    model: &'m Model<f64>,
+    all: AtomicUsize,
+    states: AtomicUsize,
+}
+
+impl<'m> Taken<'m> {
+    pub fn new(model: &'m Model<f64>) -> Self {
+        Self { model, all: AtomicUsize::new(0), states: AtomicUsize::new(0) }
+    }
+
+    /// One more state, with the joints that it gives.
+    pub fn count(&self, given: &[(CoordId, f64)]) {
+        self.all.fetch_add(1, Ordering::Relaxed);
+        let is_open = !self.model.topology().plan.given.is_empty();
+        if is_open && !assumed(self.model, given).is_empty() {
+            self.states.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    /// What to say, if anything.
+    pub fn text(&self) -> Option<String> {
+        let [states, all] = [&self.states, &self.all].map(|n| n.load(Ordering::Relaxed));
+        let note = |(c, q): &(CoordId, f64)| {
+            let what = assignment(self.model, *c, *q);
+            format!("{what} assumed in {states} of {all} states: {NOT_GIVEN}")
+        };
+        let notes: Vec<String> = assumed(self.model, &[]).iter().map(note).collect();
+        (states > 0).then(|| notes.join("\n"))
+    }
+
+    /// Say it beside a table.
+    pub fn tell(&self) {
+        if let Some(text) = self.text() {
+            crate::streams::tell_line!("{text}");
+        }
     }
 }

@@ -376,7 +376,7 @@ fn flexible_ddm(robot: &Robot, arguments: &Direct) -> Result<(), Failure> {
 }
 
 /// Values of joints that the pose leaves open, by name.
-fn open_values(robot: &Robot, text: &str, what: &str) -> Result<Vec<(CoordId, f64)>, Failure> {
+pub fn open_values(robot: &Robot, text: &str, what: &str) -> Result<Vec<(CoordId, f64)>, Failure> {
     let usage = |m: String| Failure::Usage(format!("{what}: {m}"));
     let t = robot.model().topology();
     let open: Vec<String> = t.plan.given.iter().map(|c| format!("q{}", t.coords[*c].name)).collect();
@@ -617,11 +617,17 @@ fn answer_all(
     };
     let (source, states) = States::open(model, path)?;
     if !matches!(form, TableForm::Document | TableForm::Lines) {
-        let rows = |states: &[Result<AskedState, String>]| match quick(&columns) {
-            Some(asked) => self::quick(robot, &mode, asked, states),
-            None => batch::rows(states, &|state| Ok(table::row(model, &columns, &solved(state)?.0))),
+        let taken = ask::Taken::new(model);
+        let rows = |states: &[Result<AskedState, String>]| {
+            states.iter().flatten().for_each(|s| taken.count(&s.given));
+            match quick(&columns) {
+                Some(asked) => self::quick(robot, &mode, asked, states),
+                None => batch::rows(states, &|state| Ok(table::row(model, &columns, &solved(state)?.0))),
+            }
         };
-        return batch::table((source, states), (form, &columns), (&question.output, &total), &rows);
+        batch::table((source, states), (form, &columns), (&question.output, &total), &rows)?;
+        taken.tell();
+        return Ok(());
     }
     let json = question.output.json || form == TableForm::Lines;
     let answer = |i: usize, raw: &Result<Raw, String>| match solved(

@@ -1,7 +1,7 @@
 //! `gough kinematics`.
 
 use crate::angles::{self, Angles};
-use crate::ask::{self, Modes, RobotChoice};
+use crate::ask::{self, Modes, RobotChoice, assignment};
 use crate::batch::{self, Envelope, StateAnswer};
 use crate::commands::motion::{self, MotionAsked};
 use crate::failure::{Failure, error_json};
@@ -22,7 +22,6 @@ use gough::spatial::Pose;
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 #[derive(Args)]
 #[command(group = clap::ArgGroup::new("question").required(true).multiple(true))]
@@ -143,7 +142,7 @@ fn from_pose(
         answer
     };
     let notes = || {
-        let note = |(c, q): &(CoordId, f64)| format!("{} assumed: {NOT_GIVEN}\n", assignment(model, *c, *q));
+        let note = |(c, q): &(CoordId, f64)| format!("{} assumed: {}\n", assignment(model, *c, *q), ask::NOT_GIVEN);
         assumed.iter().map(note).collect::<String>()
     };
     arguments.output.give(document, || modes_text(robot, pose, &found, shown) + &notes() + &ask::home_text(home))
@@ -250,13 +249,6 @@ fn modes_text(robot: &Robot, pose: &Pose<f64>, all: &[Posture], most: usize) -> 
     );
     out
 }
-
-/// `q11 = 0.3`.
-fn assignment(model: &Model<f64>, c: CoordId, q: f64) -> String {
-    format!("q{} = {}", model.topology().coords[c].name, joint_text(model, c, q).trim())
-}
-
-const NOT_GIVEN: &str = "neither the question nor `near` of the file gives it";
 
 /// `"assumed": {"A0": 0}`: where open joints were taken, when there are such.
 pub fn add_assumed(t: &Topology, assumed: &[(CoordId, f64)], answer: &mut Value) {
@@ -395,17 +387,24 @@ fn many(
             let (posture, motion) = solve(state)?;
             Ok(table::row(model, &columns, &state_json(model, &posture, motion.as_ref(), Some(state))))
         };
-        return batch::table((source, states), (form, &columns), (output, &total), &|states| batch::rows(states, &one));
+        let taken = ask::Taken::new(model);
+        let rows = |states: &[Result<AskedState, String>]| {
+            states.iter().flatten().for_each(|s| taken.count(&s.given));
+            batch::rows(states, &one)
+        };
+        batch::table((source, states), (form, &columns), (output, &total), &rows)?;
+        taken.tell();
+        return Ok(());
     }
     let json = output.json || form == TableForm::Lines;
-    let taken = AtomicUsize::new(0);
+    let taken = ask::Taken::new(model);
     let answer = |i: usize, raw: &Result<Raw, String>| {
         let state = raw.as_ref().map_err(Clone::clone).and_then(|r| states.state(r));
+        state.iter().for_each(|s| taken.count(&s.given));
         let found = asked_of(&state).and_then(|state| Ok((solve(state)?, ask::assumed(model, &state.given), state)));
         let (refused, misuse) = (found.is_err(), found.as_ref().is_err_and(SolveError::is_misuse));
         let text = match &found {
             Ok(((posture, motion), assumed, state)) => {
-                taken.fetch_add(usize::from(!assumed.is_empty()), Ordering::Relaxed);
                 if json {
                     let mut answer = state_json(model, posture, motion.as_ref(), Some(state));
                     add_assumed(t, assumed, &mut answer);
@@ -425,13 +424,7 @@ fn many(
         head: json!({ "robot": t.name, "active_joints": active, "passive_joints": passive }),
         heading: format!("{} in working mode {}\n\n{:>6}{heads}\n", t.name, mode.name(t), "state"),
         total: &total,
-        notes: &|count| {
-            let taken = taken.load(Ordering::Relaxed);
-            let note = |(c, q): &(CoordId, f64)| {
-                format!("\n{} assumed in {taken} of {count} states: {NOT_GIVEN}\n", assignment(model, *c, *q))
-            };
-            if taken > 0 { ask::assumed(model, &[]).iter().map(note).collect() } else { String::new() }
-        },
+        notes: &|_| taken.text().map_or(String::new(), |text| format!("\n{text}\n")),
     };
     batch::run(Box::new(source.map(Ok)), form, &frame, output, &answer)
 }

@@ -2,6 +2,7 @@
 
 use crate::ask::one_mode;
 use crate::ask::{self, RobotChoice};
+use crate::commands::dynamics_text::assumed_text;
 use crate::commands::motion::components;
 use crate::failure::Failure;
 use crate::output::Output;
@@ -135,5 +136,5 @@ fn table(found: &RegressorAnswer) -> String {
         let _ = writeln!(out, "   per {unit}");
     }
     out.push_str("parameters with no effect here are left out\n");
-    out
+    out + &assumed_text(found.assumed.as_ref())
 }

@@ -2,6 +2,8 @@
 
 use crate::angles::{self, Angles};
 use crate::ask::{self, RobotChoice, one_mode};
+use crate::commands::dynamics::open_values;
+use crate::commands::dynamics_text::assumed_text;
 use crate::failure::Failure;
 use crate::output::{Files, Output, spares};
 use crate::plot::{self, Curves, Field, Picture, PlotAxis, Scale, Style};
@@ -26,6 +28,9 @@ pub struct Arguments {
     /// Platform pose; with --region, the coordinates that stay fixed
     #[arg(long, group = "question", value_name = "COORDINATES", allow_hyphen_values = true)]
     pose: Option<String>,
+    /// Joints that the pose of a redundant robot leaves open: q1s=0.05
+    #[arg(long, requires = "pose", conflicts_with = "region", value_name = "JOINTS", allow_hyphen_values = true)]
+    joints: Option<String>,
     /// Find the nearest singular pose of every kind
     #[arg(long, requires = "pose", conflicts_with = "region")]
     refine: bool,
@@ -81,11 +86,17 @@ fn budget(arguments: &Arguments, default: f64) -> Result<Duration, Failure> {
 fn at_posture(robot: &Robot, mode: &WorkingMode, text: &str, arguments: &Arguments) -> Result<(), Failure> {
     let pose = ask::pose(robot.model(), text)?;
     let home = ask::from_home(robot.model(), text)?;
-    let asked = robot.singularities(&pose).mode(mode);
+    let t = robot.model().topology();
+    let mut asked = robot.singularities(&pose).mode(mode);
+    for (c, q) in arguments.joints.as_deref().map_or(Ok(Vec::new()), |text| open_values(robot, text, "--joints"))? {
+        asked = asked.joint(&t.coords[c].name, q);
+    }
     let (start, whole) = (Instant::now(), budget(arguments, 1.9)?);
     let goes_on = |share: f64| start.elapsed() < whole.mul_f64(share);
     let found = if arguments.refine { asked.answer_with_nearest(&goes_on) } else { asked.answer() }?;
-    let words = || posture_text(robot, &found, arguments.refine) + &ask::home_text(&home);
+    let words = || {
+        posture_text(robot, &found, arguments.refine) + &assumed_text(found.assumed.as_ref()) + &ask::home_text(&home)
+    };
     arguments.output.give(|| ask::with_home(&home, &found), words)
 }
 

@@ -155,6 +155,30 @@ fn a_joint_that_nothing_gives_is_told() {
 }
 
 #[test]
+fn singularities_and_tables_say_where_open_joints_were_taken() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = std::fs::read_to_string(repository(REDUNDANT)).unwrap();
+    let silent = file(folder.path(), "r.toml", &text.replace("near = { \"1s\" = 0.05 }\n", ""));
+    let at = ["--pose", "x=0,y=0,phi=0.1"];
+    let ask = |rest: &[&str]| json(&[&["singularities", &silent, at[0], at[1], "--json"], rest].concat());
+    let (assumed, moved) = (ask(&[]), ask(&["--joints", "q1s=0.05"]));
+    assert_eq!(assumed["assumed"], serde_json::json!({ "1s": 0.0 }));
+    assert!(moved.get("assumed").is_none());
+    assert_ne!(assumed["singularities"], moved["singularities"]);
+    let near = json(&["singularities", &repository(REDUNDANT), at[0], at[1], "--json"]);
+    assert_eq!(moved["singularities"], near["singularities"]);
+    let (_, err, status) = run(&["singularities", &silent, at[0], at[1], "--joints", "q21=0.05"]);
+    assert!(status == 2 && err.contains("q1s"), "{err}");
+
+    let states = file(folder.path(), "a.csv", "x,y,phi\n0,0,0.1\n0.01,0,0.1\n");
+    for command in ["kinematics", "idm"] {
+        let table = folder.path().join("answer.csv");
+        let (_, err, status) = run(&[command, &silent, "--states", &states, "-o", table.to_str().unwrap()]);
+        assert!(status == 0 && err.contains("q1s = 0.000000000 assumed in 2 of 2 states"), "{command}: {status} {err}");
+    }
+}
+
+#[test]
 fn the_text_names_the_working_mode() {
     let folder = tempfile::tempdir().unwrap();
     let states = file(folder.path(), "a.csv", "x,y\n0.05,0.25\n");

@@ -1,7 +1,7 @@
 //! Which singularity the end of a leg's reach is: Type 1, or LPJTS where passive joints alone are stretched.
 
 use super::singularity::singularities;
-use crate::kinematics::{Kind, SolveError, WorkingMode, between, inverse};
+use crate::kinematics::{AT_THE_END, Kind, SolveError, WorkingMode, between, inverse, inverse_at_limit};
 use crate::model::Model;
 use crate::spatial::Pose;
 
@@ -15,6 +15,17 @@ pub fn named_end_of_reach(
     inside: &Pose<f64>,
     refusal: SolveError,
 ) -> SolveError {
+    // A pose outside by what the posture at the end is known to is at the end.
+    let refusal = match refusal {
+        SolveError::OutOfReach { leg, by }
+            if by < AT_THE_END * model.size()
+                && model.topology().plan.given.is_empty()
+                && inverse_at_limit(model, pose, mode, inside).is_ok() =>
+        {
+            SolveError::AtLimit { leg }
+        }
+        other => other,
+    };
     let leg = match &refusal {
         SolveError::AtLimit { leg } | SolveError::Singular { leg: Some(leg), kind: Kind::Type1 } => leg.clone(),
         _ => return refusal,

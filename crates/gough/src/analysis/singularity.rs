@@ -196,6 +196,10 @@ impl Monitor {
                 let is = |j: &usize| model.topology().coords[block.coords[*j]].kind == kind && !idle(*j);
                 (0..block.coords.len()).filter(is).collect()
             };
+            // What the pose leaves open anyway is no loss of rank.
+            let open = block.coords.iter().filter(|c| model.topology().plan.given.contains(c)).count();
+            let joints = columns(CoordKind::Active).len() + columns(CoordKind::Passive).len();
+            let closed = joints.saturating_sub(open);
             for (kind, columns) in
                 [(Kind::Lpjts, columns(CoordKind::Passive)), (Kind::Lajts, columns(CoordKind::Active))]
             {
@@ -204,7 +208,7 @@ impl Monitor {
                     continue;
                 }
                 let M = pick(&rows, &columns);
-                list.push(Indicator { kind, block: Some(b), rank: columns.len(), M });
+                list.push(Indicator { kind, block: Some(b), rank: columns.len().min(closed), M });
             }
         }
         if self.loose {

@@ -47,20 +47,72 @@ pub(super) fn home_postures(model: &Model<f64>) -> Result<Vec<Posture>, Diagnost
         postures.extend(modes_near(model, &pose, &wanted));
     }
     let distance = |p: &Posture| -> f64 {
-        let off = |(c, value): &(CoordId, f64)| {
-            let q = p.joints(model, &[*c])[0];
-            let slides = model.topology().coords[*c].slides;
-            let d = if slides { (q - value) / model.size() } else { crate::spatial::orientation::wrap(q - value) };
-            d * d
-        };
         // Coordinates that follow are as near to home as the joints allow.
         let aside = (p.pose().p - pose.p).norm() / model.size() + (p.pose().R.0 - pose.R.0).norm();
-        wanted.iter().map(off).sum::<f64>() + 1e-6 * aside
+        wanted.iter().map(|joint| off(model, p.positions(), joint)).sum::<f64>() + 1e-6 * aside
     };
     let best = (0..postures.len()).min_by(|a, b| distance(&postures[*a]).total_cmp(&distance(&postures[*b])));
     let best = best.ok_or_else(|| open_loop(model, Some(span)))?;
     postures.swap(0, best);
     Ok(postures)
+}
+
+/// Postures whose told joints differ by less, squared, in sizes and radians, are equally near.
+const AS_NEAR: f64 = 1e-12;
+
+/// Where the joints that must be given stand at home, when the file tells others of their legs: as in the closed posture at the home
+/// pose whose joints are nearest to those that it tells; of several such, the one whose open joints are nearest to zero, where they
+/// stand when nothing is told.
+pub(super) fn open_joints(model: &Model<f64>) -> Option<Vec<f64>> {
+    let topology = model.topology();
+    let (told, given) = (near(model), &topology.plan.given);
+    let is_told = |c: &CoordId| told.iter().any(|(n, _)| n == c);
+    let leg_is_told = |c: &CoordId| told.iter().any(|(n, _)| topology.coords[*n].leg == topology.coords[*c].leg);
+    if model.description().home.is_none() || !given.iter().any(|c| !is_told(c) && leg_is_told(c)) {
+        return None;
+    }
+    let start = start_near(model);
+    let held: Vec<CoordId> = told.iter().map(|(c, _)| *c).collect();
+    let [without, all] = [&held[..], &[]].map(|held| Unknowns::inverse(model, held));
+    let mut random = Pcg64Mcg::seed_from_u64(3);
+    let closed = |k: usize| {
+        let mut pos = start.clone();
+        // The joints told may be all that is open, and may be told roughly.
+        let unknowns = if k.is_multiple_of(2) { &without } else { &all };
+        if k > 1 {
+            for (c, coord) in topology.coords.iter().filter(|(c, _)| !is_told(c)) {
+                let scale = if coord.slides { model.size() } else { 1.0 };
+                pos.joints[c] = JointPosition::of(scale * random.random_range(-2.0..2.0));
+            }
+        }
+        let closes = newton::assemble(model, unknowns, &mut pos).residual <= CLOSED && newton::closes(model, &pos);
+        closes.then_some(pos)
+    };
+    let closed: Vec<Positions<f64>> = (0..40).filter_map(closed).collect();
+    let off = |pos: &Positions<f64>| told.iter().map(|joint| off(model, pos, joint)).sum::<f64>();
+    let least = closed.iter().map(off).min_by(f64::total_cmp)?;
+    let from_zero = |pos: &&Positions<f64>| given.iter().map(|c| self::off(model, pos, &(*c, 0.0))).sum::<f64>();
+    let as_near = closed.iter().filter(|pos| off(pos) < least + AS_NEAR);
+    let chosen = as_near.min_by(|a, b| from_zero(a).total_cmp(&from_zero(b)))?;
+    Some(given.iter().map(|c| chosen.q(topology, *c)).collect())
+}
+
+/// The home pose, with the `near` joints of the file.
+fn start_near(model: &Model<f64>) -> Positions<f64> {
+    let mut pos = Positions::new(model);
+    pos.X_WE = home_pose(model);
+    for (c, value) in near(model) {
+        pos.joints[c] = JointPosition::of(value);
+    }
+    pos
+}
+
+/// How far a joint is from a value, squared, in sizes and radians.
+fn off(model: &Model<f64>, pos: &Positions<f64>, (c, value): &(CoordId, f64)) -> f64 {
+    let q = pos.q(model.topology(), *c);
+    let slides = model.topology().coords[*c].slides;
+    let d = if slides { (q - value) / model.size() } else { crate::spatial::orientation::wrap(q - value) };
+    d * d
 }
 
 /// The pose of the first assembly mode when `near` gives every active joint.
@@ -124,11 +176,7 @@ pub(super) fn turned_home(model: &Model<f64>) -> Diagnostic {
 
 /// The loop that stays open the most, when the platform is held at home and everything else may move.
 fn open_loop(model: &Model<f64>, at: Option<Span>) -> Diagnostic {
-    let mut pos = Positions::new(model);
-    pos.X_WE = home_pose(model);
-    for (c, value) in near(model) {
-        pos.joints[c] = JointPosition::of(value);
-    }
+    let pos = start_near(model);
     let mut random = Pcg64Mcg::seed_from_u64(2);
     let unknowns = if at.is_some() { Unknowns::inverse(model, &[]) } else { Unknowns::all(model) };
     let mut best: Option<(f64, Positions<f64>)> = None;

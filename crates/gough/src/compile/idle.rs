@@ -62,15 +62,17 @@ pub(super) fn assembled(model: &Model<f64>) -> Option<(Positions<f64>, usize, Ve
 /// A joint that moves less than this with a freedom of length one stands still.
 const MOVES: f64 = 1e-6;
 
-/// Active coordinates that do not move while the platform is held, at some posture around a closed one, and the first of the
-/// others that together say where those are; none where no such posture is found.
+/// Active coordinates that do not move while the platform is held, at some posture around a closed one, and of the others as many
+/// as say where they all are, those first whose place the file tells; none where no such posture is found.
 pub(super) fn determined(model: &Model<f64>, pos: &Positions<f64>, idle: usize) -> Option<[Vec<CoordId>; 2]> {
     let unknowns = Unknowns { platform: Vec::new(), ..Unknowns::all(model) };
     let open = least_freedom(model, &unknowns, pos)?;
     let row = |j: usize| -> Vec<f64> { (0..open.ncols()).map(|k| open[(j, k)]).collect() };
     let moves = |j: &usize| open.ncols() > idle && row(*j).iter().any(|x| x.abs() > MOVES);
     let is_active = |j: &usize| model.topology().active.contains(&unknowns.coords[*j]);
-    let (moving, still): (Vec<usize>, Vec<usize>) = (0..unknowns.coords.len()).filter(is_active).partition(moves);
+    let (mut moving, still): (Vec<usize>, Vec<usize>) = (0..unknowns.coords.len()).filter(is_active).partition(moves);
+    let told = near(model);
+    moving.sort_by_key(|j| !told.iter().any(|(c, _)| *c == unknowns.coords[*j]));
     let coords = |list: Vec<usize>| list.into_iter().map(|j| unknowns.coords[j]).collect();
     let mut directions: Vec<Vec<f64>> = Vec::new();
     let adds = |j: &usize| {

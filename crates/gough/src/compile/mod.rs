@@ -12,9 +12,9 @@ mod pivots;
 
 pub use mobility::Mobility;
 
-use crate::description::{Description, Diagnostic};
+use crate::description::{Description, Diagnostic, Fault, Formula, Name};
 use crate::kinematics::{Posture, as_anchor, matrices, newton, working_modes_given};
-use crate::model::{CoordId, Findings, Model};
+use crate::model::{Coord, CoordId, Findings, Model};
 
 /// A finished model and what was found on the way.
 pub(crate) struct Compiled {
@@ -65,6 +65,10 @@ fn looked_at(draft: Model<f64>) -> Result<(Model<f64>, Vec<Posture>), Vec<Diagno
             let findings = Findings { idle, determined, open, constant };
             let tells = wrong || missing || !findings.idle.is_empty() || !findings.constant.is_empty();
             let draft = if tells { draft.replanned(&findings) } else { draft };
+            let draft = match home::open_joints(&draft) {
+                Some(values) => draft.with_open_joints(values),
+                None => draft,
+            };
             pivots::with_pivots(draft, &pos)
         }
         None => draft,
@@ -76,8 +80,38 @@ fn looked_at(draft: Model<f64>) -> Result<(Model<f64>, Vec<Posture>), Vec<Diagno
     Ok((draft, postures))
 }
 
-/// Compile a description. `actuation` names a set of driven joints; by default the first.
+/// Compile a description. `actuation` names a set of driven joints; by default the first. The mode of the file is written for that
+/// one: where another set has no such mode, home is the same posture.
 pub(crate) fn compile(description: Description, actuation: Option<&str>) -> Result<Compiled, Vec<Diagnostic>> {
+    let first = description.actuation.first().map(|set| set.name.text.as_str());
+    let others = (description.mode.is_some() && actuation.is_some() && actuation != first).then(|| description.clone());
+    let faults = match compile_as_written(description, actuation) {
+        Err(faults) => faults,
+        done => return done,
+    };
+    let no_such_mode = faults.iter().all(|f| matches!(f.what, Fault::BadMode { .. }));
+    match others.filter(|_| no_such_mode) {
+        Some(description) => match compile_as_written(description.clone(), None) {
+            Ok(first) => compile_as_written(standing_as(description, &first), actuation),
+            Err(_) => Err(faults),
+        },
+        None => Err(faults),
+    }
+}
+
+/// A description whose home is a posture, whatever mode that is.
+fn standing_as(mut description: Description, compiled: &Compiled) -> Description {
+    let span = description.mode.take().map(|(_, span)| span).unwrap_or_default();
+    let (model, home) = (&compiled.model, &compiled.home);
+    let at = |(c, coord): (CoordId, &Coord)| {
+        let name = Name { text: coord.name.clone(), span };
+        (name, Formula::number(home.joints(model, &[c])[0], span))
+    };
+    description.near = model.topology().coords.iter().map(at).collect();
+    description
+}
+
+fn compile_as_written(description: Description, actuation: Option<&str>) -> Result<Compiled, Vec<Diagnostic>> {
     let draft = Model::draft(description, actuation)?;
     attach::check_attached(&draft)?;
     let (draft, postures) = planned(draft)?;

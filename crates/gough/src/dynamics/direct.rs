@@ -5,12 +5,13 @@ use super::conditions::Conditions;
 use super::drives::Freedoms;
 use super::inverse::Moved;
 use super::newton_euler::Sign;
-use super::reduction::reduce;
-use super::state::Dynamics;
+use super::reduction::{open_joints, reduce};
+use super::state::{Dynamics, RUNS_AWAY, WEIGHTLESS, all_inertia};
 use crate::kinematics::error::BEYOND;
 use crate::kinematics::jacobians::{Redundancy, StateMatrices, matrices_at};
 use crate::kinematics::motion::Motion;
 use crate::kinematics::{Kind, Posture, SolveError};
+use crate::linalg::dense::{Matrix, svd};
 use crate::linalg::small::Dense;
 use crate::model::{CoordId, Model};
 
@@ -54,8 +55,8 @@ pub fn direct_dynamics_under(
     Ok((acceleration, memory.motion))
 }
 
-/// Accelerations of a robot whose pose leaves joints open, each with a drive of its own: efforts are linear in the accelerations of
-/// platform and open joints together, one inverse model per column, (8.34); the rates of open joints are those of the conditions.
+/// Accelerations of a robot whose pose leaves joints open: `M x + c = Rᵀ τ` on the freedoms of the platform and of the open joints
+/// together, M column by column, (8.34), under any number of drives. The rates of open joints are those of the conditions.
 fn with_open_joints(
     model: &Model<f64>,
     posture: &Posture,
@@ -64,34 +65,59 @@ fn with_open_joints(
     conditions: &Conditions,
 ) -> Result<(Vec<f64>, Motion<f64>), SolveError> {
     let topology = model.topology();
-    let open = &topology.plan.given;
-    let (n, drives) = (topology.platform.independent.len(), topology.active.len());
+    let independent = &topology.platform.independent;
+    let (n, drives) = (independent.len(), topology.active.len());
     if efforts.len() != drives {
         return Err(SolveError::WrongCount { what: "efforts", expected: drives, found: efforts.len() });
     }
-    if n + open.len() != drives {
-        return Err(SolveError::Redundant);
-    }
-    let rate = |c: CoordId| conditions.open.iter().find(|(o, _)| *o == c).map_or(0.0, |(_, [rate, _])| *rate);
-    let moved = |x: &[f64]| {
-        let open = open.iter().zip(&x[n..]).map(|(c, acceleration)| (*c, [rate(*c), *acceleration])).collect();
+    let open: Vec<CoordId> = open_joints(topology);
+    let rate = |c: &CoordId| conditions.open.iter().find(|(o, _)| o == c).map_or(0.0, |(_, [rate, _])| *rate);
+    let rates: Vec<f64> = open.iter().map(rate).collect();
+    let moved = |t_r: &[f64], rates: &[f64], x: &[f64]| {
+        let open = open.iter().zip(rates).zip(&x[n..]).map(|((c, rate), accel)| (*c, [*rate, *accel])).collect();
         Moved::new(model, posture, t_r, &x[..n], &Conditions { open, ..conditions.clone() })
     };
-    let needed = |x: &[f64]| moved(x)?.drive(model, conditions.friction, &Conditions::default());
-    let c = needed(&vec![0.0; drives])?;
-    let mut A = Dense::zeros(drives, drives);
-    for k in 0..drives {
-        let mut unit = vec![0.0; drives];
-        unit[k] = 1.0;
-        let column = needed(&unit)?;
-        (0..drives).for_each(|i| *A.at_mut(i, k) = column[i] - c[i]);
+    // Turning is told in lengths, on both sides.
+    let turns = independent.iter().map(|c| c.is_angle()).chain(open.iter().map(|c| !topology.coords[*c].slides));
+    let units: Vec<f64> = turns.map(|turns| if turns { model.length().recip() } else { 1.0 }).collect();
+    let rest = vec![0.0; units.len()];
+    let (c, R) = moved(t_r, &rates, &rest)?.on_freedoms(model, conditions.friction);
+    // Inertia is asked for at rest: what fast joints need would bury what a unit acceleration adds to it.
+    let still = moved(&rest[..n], &rest[n..], &rest)?.on_freedoms(model, None).0;
+    let row = |i: usize| if i < n { 1.0 } else { units[i] };
+    let mut M = Matrix::zeros(units.len(), units.len());
+    for (k, unit) in units.iter().enumerate() {
+        let mut x = rest.clone();
+        x[k] = *unit;
+        let column = moved(&rest[..n], &rest[n..], &x)?.on_freedoms(model, None).0;
+        (0..units.len()).for_each(|i| M[(i, k)] = row(i) * (column[i] - still[i]));
     }
-    let rest = Dense { rows: drives, cols: 1, data: efforts.iter().zip(&c).map(|(tau, c)| tau - c).collect() };
-    let x = A.solve(&rest).ok_or(SolveError::NoInertia { motion: None })?.data;
-    if !x.iter().all(|x| x.is_finite()) {
-        return Err(SolveError::NoInertia { motion: None });
+    if !M.iter().all(|x| x.is_finite()) {
+        return Err(SolveError::not_finite());
     }
-    Ok((x[..n].to_vec(), moved(&x)?.motion))
+    let f = svd(&M);
+    let at = |place: usize| -> Option<[f64; 6]> {
+        let x: Vec<f64> = units.iter().enumerate().map(|(i, unit)| f.v[(i, place)] * unit).collect();
+        let most = |x: &[f64]| x.iter().fold(0.0_f64, |most, x| if x.abs() > most.abs() { *x } else { most });
+        let pure = most(&x[n..]).abs() < 1e-6 * most(&x[..n]).abs();
+        let still = moved(&rest[..n], &rest[n..], &rest).ok().filter(|_| pure)?;
+        Some(Freedoms::of(model, &still.motion).up(&x[..n]).map(|v| v / most(&x[..n])))
+    };
+    if f.s[0] > RUNS_AWAY * all_inertia(model) {
+        return Err(SolveError::HardlyMoves { motion: at(0) });
+    }
+    if f.s[units.len() - 1] <= WEIGHTLESS * f.s[0] {
+        return Err(SolveError::NoInertia { motion: at(units.len() - 1) });
+    }
+    let given = R.transposed().apply(efforts);
+    let force = Matrix::from_fn(units.len(), 1, |i, _| row(i) * (given[i] - c[i]));
+    let mut x = f.u.transpose() * force;
+    x.iter_mut().zip(&f.s).for_each(|(x, s)| *x /= *s);
+    let x: Vec<f64> = (&f.v * x).iter().zip(&units).map(|(x, unit)| x * unit + 0.0).collect();
+    if !x.iter().all(|x| x.abs() < BEYOND) {
+        return Err(SolveError::not_finite());
+    }
+    Ok((x[..n].to_vec(), moved(t_r, &rates, &x)?.motion))
 }
 
 /// Inertia matrix and bias vector on the platform's independent components: one Newton-Euler per column, (8.34).

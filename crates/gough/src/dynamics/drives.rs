@@ -211,6 +211,11 @@ impl Drives<f64> {
         J_inv
     }
 
+    /// What all freedoms need: the platform's components, lengths scaled, then the open joints.
+    pub fn needs(&self) -> &[f64] {
+        &self.h
+    }
+
     /// J⁻¹ of all drives on all freedoms: the platform's components, lengths scaled, then the open joints.
     pub fn on_freedoms(&self) -> Dense<f64> {
         Dense { rows: self.efforts.len(), cols: self.freedoms(), data: self.rows.clone() }
@@ -248,7 +253,7 @@ impl Drives<f64> {
                 if let Some(w) = turning_of_tool(model, &t_r, pos) {
                     lost[3..].copy_from_slice(&w);
                 }
-                SolveError::Uncontrolled { motion: lost, count: [self.felt.len(), self.scales.len()] }
+                SolveError::Uncontrolled { motion: lost, count: [self.efforts.len(), self.freedoms()] }
             }
             None => SolveError::Singular { leg: None, kind: Kind::Type2 },
         })

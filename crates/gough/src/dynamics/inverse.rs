@@ -130,6 +130,14 @@ impl Moved {
         Ok(Self { pos, motion, efforts, drives: Drives::new(model) })
     }
 
+    /// What the motion asks of all freedoms, those of the platform first, lengths scaled, then of open joints, and what a unit effort
+    /// of each drive gives to them.
+    pub(super) fn on_freedoms(&mut self, model: &Model<f64>, friction: Option<Sign>) -> (Vec<f64>, Dense<f64>) {
+        reduce(model, friction, &mut self.pos, &mut self.motion, &mut self.efforts);
+        self.drives.project(&self.efforts, &Freedoms::of(model, &self.motion));
+        (self.drives.needs().to_vec(), self.drives.on_freedoms())
+    }
+
     /// The order of elimination of the drives; a refusal where they do not hold the platform.
     pub(super) fn order(&mut self, model: &Model<f64>, friction: Option<Sign>) -> Result<PivotOrder, SolveError> {
         reduce(model, friction, &mut self.pos, &mut self.motion, &mut self.efforts);

@@ -73,6 +73,12 @@ fn unfelt<S: Real>(topology: &Topology) -> Vec<Unfelt<S>> {
     topology.active.iter().enumerate().filter_map(one).collect()
 }
 
+/// Joints that the pose leaves open, each with a drive that the platform does not feel, in the order of
+/// [`EffortData::unfelt`].
+pub(super) fn open_joints(topology: &Topology) -> Vec<CoordId> {
+    unfelt::<f64>(topology).iter().map(|free| topology.active[free.drive]).collect()
+}
+
 /// Efforts that the forces in the closures of a leg ask of its coordinates: of pivots, the opposite of what was reduced.
 pub(super) fn closure_effort<S: Real>(at: &LegAt<'_, S>, mu: &[S], coord: usize) -> S {
     let mut effort = S::zero();

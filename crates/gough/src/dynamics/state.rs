@@ -119,10 +119,10 @@ impl LegStep<Lanes> for Reduce<'_> {
 }
 
 /// A pivot of the inertia matrix below this share of its largest entry, lengths scaled, is rounding: nothing resists there.
-const WEIGHTLESS: f64 = 1e-11;
+pub(super) const WEIGHTLESS: f64 = 1e-11;
 
 /// Inertia that is so many times all that the robot has comes from joints that run away.
-const RUNS_AWAY: f64 = 1e4;
+pub(super) const RUNS_AWAY: f64 = 1e4;
 
 /// Accelerations whose rounding may be a larger share of them are not given out.
 const DIGITS_LOST: f64 = 1e-3;
@@ -660,7 +660,7 @@ fn plus(sum: Wrench<Lanes>, F: Wrench<Lanes>, weight: Lanes) -> Wrench<Lanes> {
 }
 
 /// Masses, moments of inertia and rotors of the whole robot as one mass, by its length.
-fn all_inertia(model: &Model<f64>) -> f64 {
+pub(super) fn all_inertia(model: &Model<f64>) -> f64 {
     let by_turning = model.length().powi(2).recip();
     let (numbers, t) = (model.numbers(), model.topology());
     let bodies = numbers.bodies.iter().map(|(_, b)| b.inertia).chain([numbers.platform]);

@@ -254,8 +254,8 @@ impl fmt::Display for SolveError {
                  on the platform's components",
             ),
             SolveError::OpenJoints => f.write_str(
-                "the pose leaves joints open, and derivatives of the accelerations are for robots whose pose gives every joint; \
-                 take those of the efforts (`idm --derivatives`), or name a set of drives that holds every joint with --actuation",
+                "the pose leaves joints open, and matrices and derivatives of the accelerations are for robots whose pose gives every \
+                 joint; ask for the accelerations alone, or take the derivatives of the efforts (`idm --derivatives`)",
             ),
             SolveError::NotInMode { mode, others } => {
                 write!(f, "no posture in working mode {mode}; those that exist here: {}", others.join(" "))

@@ -2,13 +2,16 @@
 
 use super::closure::gap;
 use super::error::SolveError;
-use super::inverse::{Posture, inverse};
+use super::inverse::{Posture, inverse_given};
 use super::modes::WorkingMode;
 use super::newton::{self, Unknowns};
 use super::positions::Positions;
-use crate::model::Model;
+use crate::model::{CoordId, Model};
 use crate::spatial::Pose;
 use crate::spatial::orientation::{from_quaternion, to_quaternion};
+
+/// A pose out of reach by less, in sizes of the robot, is at the end of a leg's reach.
+pub(crate) const AT_THE_END: f64 = 1e-7;
 
 /// The posture at a pose, also where a leg is just stretched or folded: found from one a little nearer to `inside`, which
 /// must be reachable.
@@ -18,14 +21,25 @@ pub fn inverse_at_limit(
     mode: &WorkingMode,
     inside: &Pose<f64>,
 ) -> Result<Posture, SolveError> {
-    let error = match inverse(model, pose, mode) {
+    inverse_at_limit_given(model, pose, mode, inside, &[])
+}
+
+/// [`inverse_at_limit`] with joints that the pose leaves open at given values.
+pub fn inverse_at_limit_given(
+    model: &Model<f64>,
+    pose: &Pose<f64>,
+    mode: &WorkingMode,
+    inside: &Pose<f64>,
+    given: &[(CoordId, f64)],
+) -> Result<Posture, SolveError> {
+    let error = match inverse_given(model, pose, mode, given) {
         Err(e @ SolveError::AtLimit { .. }) => e,
-        Err(e @ SolveError::OutOfReach { by, .. }) if by < 1e-7 * model.size() => e,
+        Err(e @ SolveError::OutOfReach { by, .. }) if by < AT_THE_END * model.size() => e,
         other => return other,
     };
     for exponent in 2..=10 {
         let near = between(pose, inside, 10.0_f64.powi(exponent - 12));
-        let Ok(start) = inverse(model, &near, mode) else { continue };
+        let Ok(start) = inverse_given(model, &near, mode, given) else { continue };
         let mut pos: Positions<f64> = start.positions().clone();
         pos.X_WE = *pose;
         newton::assemble(model, &Unknowns::inverse(model, &model.topology().plan.given), &mut pos);

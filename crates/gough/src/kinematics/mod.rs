@@ -38,7 +38,8 @@ pub use inverse::{
 };
 pub use kind::{Kind, SINGULAR};
 pub use leg::screw;
-pub use limit::{between, inverse_at_limit};
+pub(crate) use limit::AT_THE_END;
+pub use limit::{between, inverse_at_limit, inverse_at_limit_given};
 pub use modes::WorkingMode;
 pub use positions::{Frames, JointPosition, LegPositions, Positions, pose_bodies, pose_body, pose_leg};
 pub use ways::{MOST_POSTURES, lists_all_modes};

@@ -24,6 +24,8 @@ pub(super) struct Layout {
     pub(super) determined: Option<HashSet<CoordId>>,
     /// As many of the other active coordinates as say, with the pose, where all are.
     pub(super) open: Vec<CoordId>,
+    /// Coordinates whose place at home the file tells.
+    pub(super) near: Vec<CoordId>,
     /// Coordinates of the platform that the file does not list and that never change.
     pub(super) constant: Vec<Coordinate>,
     /// What the platform carries, in the file's platform frame, or at the tool point in the axes of its body.
@@ -53,6 +55,7 @@ impl Layout {
             order: Vec::new(),
             determined: None,
             open: Vec::new(),
+            near: Vec::new(),
             constant: Vec::new(),
             payload: Inertia::zero(),
             scales: Vec::new(),
@@ -62,6 +65,9 @@ impl Layout {
         };
         let tied = layout.sort_by_leg(tied);
         layout.make_coords(d, actuation, &tied);
+        let is_near =
+            |c: &Coord| d.near.iter().any(|(n, _)| n.text == c.name || n.text.strip_prefix('q') == Some(&c.name));
+        layout.near = layout.coords.iter().filter(|(_, c)| is_near(c)).map(|(id, _)| id).collect();
         layout.find_outside();
         Ok(layout)
     }

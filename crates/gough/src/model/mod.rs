@@ -125,6 +125,12 @@ impl Model<f64> {
         self.grouped()
     }
 
+    /// A draft whose open joints stand at other values where `near` does not tell them.
+    pub(crate) fn with_open_joints(self, values: Vec<f64>) -> Self {
+        let parameters = self.numbers.parameters.clone();
+        self.with_plan(|plan| plan.given_at = values).with_values(&parameters)
+    }
+
     fn planned(description: Arc<Description>, layout: Layout) -> Self {
         let parameters = description.definitions.defaults();
         let numbers = Numbers::new(&description, &layout, &parameters);
@@ -214,7 +220,7 @@ impl<S: Real> Model<S> {
         scale: ModelScale,
     ) -> Self {
         let given: Vec<&str> = topology.plan.given.iter().map(|c| topology.coords[*c].name.as_str()).collect();
-        let numbers = numbers.with_given(&description, &given);
+        let numbers = numbers.with_given(&description, &given, &topology.plan.given_at);
         let block = |leg: &Leg, plan: &BlockPlan| {
             BlockBuilder { bodies: &topology.bodies, closures: &topology.closures, numbers: &numbers, leg }.block(plan)
         };

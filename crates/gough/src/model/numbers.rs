@@ -172,13 +172,14 @@ impl<S: Real> Numbers<S> {
 }
 
 impl<S: Real> Numbers<S> {
-    /// The numbers with the joints that must be given, at their `near` values or zero.
-    pub(super) fn with_given(mut self, description: &Description, names: &[&str]) -> Self {
+    /// The numbers with the joints that must be given, at their `near` values or at others.
+    pub(super) fn with_given(mut self, description: &Description, names: &[&str], others: &[f64]) -> Self {
         let values = description.definitions.values(&self.parameters);
         let near = |name: &str| {
             description.near.iter().find(|(n, _)| n.text == name || n.text.strip_prefix('q') == Some(name))
         };
-        self.given = names.iter().map(|n| near(n).map_or(S::zero(), |(_, f)| f.eval(&values))).collect();
+        let at = |(name, other): (&&str, &f64)| near(name).map_or(S::lit(*other), |(_, f)| f.eval(&values));
+        self.given = names.iter().zip(others).map(at).collect();
         self
     }
 }

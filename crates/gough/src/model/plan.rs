@@ -19,6 +19,8 @@ pub struct ModelPlan {
     pub forward: Option<Vec<BlockPlan>>,
     /// Active coordinates that the pose does not determine and that must be given.
     pub given: Vec<CoordId>,
+    /// Where each of them stands at home, for those that `near` does not tell.
+    pub given_at: Vec<f64>,
     /// The platform's dependent coordinates are solved first.
     pub solve_platform: bool,
     /// Pivots of all closures over those coordinates and all joints, lengths scaled.

@@ -29,6 +29,7 @@ pub(super) fn plan(layout: &Layout, numbers: &Numbers<f64>, platform: &Platform)
     ModelPlan {
         inverse,
         forward,
+        given_at: vec![0.0; given.len()],
         given,
         solve_platform,
         pivots: PivotOrder::default(),
@@ -92,27 +93,22 @@ impl<'a> Planner<'a> {
             return;
         }
         // Kinematic redundancy: with one more active joint given, the rest may follow.
-        let active: Vec<CoordId> = self.layout.legs[leg].coords.iter().filter(|c| self.is_active(*c)).collect();
-        if active.len() > 1 {
-            let determined = self.layout.determined.as_ref();
-            for &c in active.iter().filter(|c| !determined.is_some_and(|list| list.contains(c))) {
-                self.restore(&start);
-                self.solved.insert(c);
-                self.spread();
-                while self.block(&only).is_some() {}
-                if self.unsolved(leg).is_empty() {
-                    given.push(c);
-                    return;
-                }
+        for c in self.perhaps_open(leg) {
+            self.restore(&start);
+            self.solved.insert(c);
+            self.spread();
+            while self.block(&only).is_some() {}
+            if self.unsolved(leg).is_empty() {
+                given.push(c);
+                return;
             }
         }
         self.restore(&start);
         // Where no closed form solves the rest either, what the pose leaves open is given all the same.
-        if active.len() > 1 {
-            let open: Vec<CoordId> = self.layout.open.iter().copied().filter(|c| active.contains(c)).collect();
-            self.solved.extend(&open);
-            given.extend(open);
-        }
+        let own = self.layout.legs[leg].coords;
+        let open: Vec<CoordId> = self.layout.open.iter().copied().filter(|c| own.local(*c).is_some()).collect();
+        self.solved.extend(&open);
+        given.extend(open);
         let coords = self.unsolved(leg);
         let pose_first = self.outside_bodies(leg);
         self.blocks.push(BlockPlan {
@@ -127,6 +123,21 @@ impl<'a> Planner<'a> {
         for b in self.layout.legs[leg].bodies.iter() {
             self.known.insert(Node::Body(b));
         }
+    }
+
+    /// Active joints of a leg that the pose may leave open, those first whose place the file tells: before postures have told
+    /// which, all of a leg that has several.
+    fn perhaps_open(&self, leg: LegId) -> Vec<CoordId> {
+        let active = self.layout.legs[leg].coords.iter().filter(|c| self.is_active(*c));
+        let mut found: Vec<CoordId> = match &self.layout.determined {
+            Some(determined) => active.filter(|c| !determined.contains(c)).collect(),
+            None => active.collect(),
+        };
+        if self.layout.determined.is_none() && found.len() < 2 {
+            found.clear();
+        }
+        found.sort_by_key(|c| !self.layout.near.contains(c));
+        found
     }
 
     fn restore(&mut self, at: &(HashSet<Node>, HashSet<CoordId>, HashSet<BodyId>, usize)) {

@@ -160,6 +160,9 @@ impl Ddm<'_> {
             derivatives: None,
         };
         if self.matrices {
+            if !t.plan.given.is_empty() {
+                return Err(SolveError::OpenJoints);
+            }
             let RobotModel { M, c, .. } = platform_model(model, &posture, twist, conditions)?;
             answer.platform = Some(PlatformModel { M: rows(&M), c });
             answer.joints = match active_model(model, &posture, twist, conditions) {

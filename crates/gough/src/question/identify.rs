@@ -1,10 +1,10 @@
 //! Dynamic parameters: which can be told apart, the motion that shows them, and their values from records.
 
-use super::posed::rows;
+use super::posed::{assumed, rows};
 use super::{Error, words};
 use crate::Robot;
 use crate::dynamics::regressor::{StandardSet, regressor};
-use crate::dynamics::{Conditions, Sign};
+use crate::dynamics::{Conditions, Sign, inverse_dynamics};
 use crate::identification::{
     BaseParameters, ESSENTIAL, Excitation, Identification, Limits, PossibleSet, Processing, Record, Search,
     base_parameters, excite, identify, possible_set,
@@ -12,6 +12,7 @@ use crate::identification::{
 use crate::kinematics::{WorkingMode, inverse};
 use crate::spatial::Pose;
 use serde::Serialize;
+use std::collections::BTreeMap;
 
 /// Parameters found from records, and bodies that can exist and meet them.
 #[derive(Clone, Debug, Serialize)]
@@ -51,6 +52,9 @@ pub struct RegressorAnswer {
     pub drives: Vec<Vec<f64>>,
     /// Kinetic and potential energy for a unit of each parameter.
     pub energy: Vec<[f64; 2]>,
+    /// Joints that the pose leaves open, with where they were taken, unless `near` of the file tells it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub assumed: Option<BTreeMap<String, f64>>,
     /// Units of the parameters.
     #[serde(skip)]
     pub units: Vec<&'static str>,
@@ -100,16 +104,20 @@ impl Robot {
         let posture = inverse(model, pose, mode)?;
         let sign = friction.unwrap_or_default();
         let at = regressor(model, &set, &posture, (twist, acceleration), sign, &Conditions::default())?;
+        // Inverse dynamics says what moves, and why.
+        let efforts =
+            at.of_efforts().or_else(|why| inverse_dynamics(model, &posture, twist, acceleration).and(Err(why)))?;
         Ok(RegressorAnswer {
             robot: model.topology().name.clone(),
             active_joints: self.active_joints().into_iter().map(str::to_owned).collect(),
             columns: set.parameters.iter().map(|p| p.name.clone()).collect(),
             values: set.values(),
-            regressor: rows(&at.of_efforts()?),
+            regressor: rows(&efforts),
             freedoms: freedoms.into_iter().map(str::to_owned).collect(),
             platform_regressor: rows(&at.matrix),
             drives: rows(&at.drives),
             energy: at.energy,
+            assumed: assumed(model, &[]),
             units: set.parameters.iter().map(|p| p.unit).collect(),
         })
     }

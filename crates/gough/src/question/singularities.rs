@@ -1,23 +1,23 @@
 //! Singularities at a posture, by kind, with how far they are.
 
 use super::Error;
-use super::posed::PlatformPose;
+use super::asked::Asked;
+use super::posed::{PlatformPose, assumed};
 use crate::Robot;
 use crate::analysis::grassmann::{Line, variety};
 use crate::analysis::singularity::{SingularDirection, Singularity, actuation_wrenches, singularities};
 use crate::analysis::{Searched, nearest_while};
-use crate::kinematics::{Kind, Posture, WorkingMode, inverse_at_limit};
+use crate::kinematics::{Kind, Posture, WorkingMode, inverse_at_limit_given};
 use crate::model::Model;
 use crate::spatial::Pose;
 use serde::Serialize;
+use std::collections::BTreeMap;
 
 /// A question about singularities; [`Robot::singularities`] begins it, [`SingularityQuestion::answer`] ends it.
 #[derive(Clone)]
 #[must_use = "a question is answered by `answer`"]
 pub struct SingularityQuestion<'r> {
-    robot: &'r Robot,
-    pose: Pose<f64>,
-    mode: Option<WorkingMode>,
+    asked: Asked<'r>,
 }
 
 /// The singularities of a posture.
@@ -38,6 +38,9 @@ pub struct Singularities {
     pub undefined: Vec<Kind>,
     /// Rank and class of the lines along which the drives act, when all of them are lines.
     pub lines: Option<LineClass>,
+    /// Joints that the pose leaves open and nothing gives, with where they were taken.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub assumed: Option<BTreeMap<String, f64>>,
 }
 
 /// A singularity near a posture.
@@ -145,35 +148,39 @@ impl Robot {
     /// # Ok::<(), gough::Error>(())
     /// ```
     pub fn singularities(&self, pose: &Pose<f64>) -> SingularityQuestion<'_> {
-        SingularityQuestion { robot: self, pose: *pose, mode: None }
+        SingularityQuestion { asked: Asked::new(self, pose) }
     }
 }
 
 impl SingularityQuestion<'_> {
     /// Working mode; that of the file unless given.
     pub fn mode(mut self, mode: &WorkingMode) -> Self {
-        self.mode = Some(mode.clone());
+        self.asked.set_mode(mode);
+        self
+    }
+
+    /// A joint that the pose of a redundant robot leaves open: where it is.
+    pub fn joint(mut self, name: &str, q: f64) -> Self {
+        self.asked.open(name, [Some(q), None, None]);
         self
     }
 
     /// The singularities, or why there is no such posture.
     pub fn answer(&self) -> Result<Singularities, Error> {
-        Ok(self.found(None)?)
+        self.found(None)
     }
 
     /// The singularities with the nearest singular pose of each kind, searched as long as `goes_on` says so. It is asked before
     /// every posture, with the share of the whole search that may be over when the present kind ends.
     pub fn answer_with_nearest(&self, goes_on: &(dyn Fn(f64) -> bool + Sync)) -> Result<Singularities, Error> {
-        Ok(self.found(Some(goes_on))?)
+        self.found(Some(goes_on))
     }
 
-    fn found(
-        &self,
-        goes_on: Option<&(dyn Fn(f64) -> bool + Sync)>,
-    ) -> Result<Singularities, crate::kinematics::SolveError> {
-        let model = self.robot.model();
-        let mode = self.mode.as_ref().unwrap_or(self.robot.mode());
-        let posture = inverse_at_limit(model, &self.pose, mode, self.robot.home().pose())?;
+    fn found(&self, goes_on: Option<&(dyn Fn(f64) -> bool + Sync)>) -> Result<Singularities, Error> {
+        let asked = self.asked.checked()?;
+        let model = asked.model();
+        let posture =
+            inverse_at_limit_given(model, asked.pose(), asked.mode(), asked.robot().home().pose(), &asked.given)?;
         let report = singularities(model, &posture);
         let wanted = report.list.iter().filter(|s| is_searched(s)).count().max(1) as f64;
         let mut done = 0.0;
@@ -196,6 +203,7 @@ impl SingularityQuestion<'_> {
             singularities: told,
             undefined: report.undefined,
             lines: class_of_lines(model, &posture),
+            assumed: assumed(model, &asked.given),
         })
     }
 }

@@ -369,6 +369,17 @@ impl Sketch {
                 self.legs[a].ends_on = Some(b);
             }
         }
+        // One drive of several: the pose leaves the leg open, or nothing holds the platform.
+        let is_driven = |j: &&mut Joint| j.driven;
+        let several: Vec<usize> =
+            (0..n).filter(|k| self.legs[*k].joints.iter().filter(|j| j.driven).count() > 1).collect();
+        if !several.is_empty() && chance.happens(0.15) {
+            let leg = *chance.of(&several);
+            let first = chance.happens(0.5);
+            let mut drives = self.legs[leg].joints.iter_mut().filter(is_driven);
+            let idle = if first { drives.next() } else { drives.last() };
+            idle.into_iter().for_each(|j| j.driven = false);
+        }
     }
 
     fn leg(&self, i: usize, count: usize, drives: usize, aligned: bool, chance: &mut Chance) -> Leg {

@@ -60,7 +60,7 @@ fn every_robot_agrees_with_first_principles() {
                         close(&rates, &wanted.rates[&coord.name], tolerance, name);
                     }
                     compared += 1;
-                    if model.topology().plan.given.is_empty() && wanted.inertia_pivot > 1e-6 {
+                    if wanted.inertia_pivot > 1e-6 {
                         let other: Vec<f64> = wanted.efforts.iter().map(|x| 0.7 * x + 1.0).collect();
                         let (found, _) = direct_dynamics(model, &posture, &t, &other).unwrap();
                         close(&found, &plain.direct(&t, &other), tolerance / wanted.inertia_pivot, name);
@@ -109,6 +109,89 @@ fn all_drives_share_where_the_platform_leaves_joints_open() {
             let slope: f64 = (0..6).map(|i| weights[i] * efforts[i] * nothing[i]).sum();
             assert!(slope.abs() < 1e-8 * cost(&efforts).sqrt(), "{slope:e}");
         }
+    }
+}
+
+/// A 3-(P)RRR whose pose leaves its first leg open, with sets of drives that hold all of it, or not.
+fn open_leg() -> String {
+    crate::common::text("redundant")
+        + "[actuation]\nall = [\"1s\", \"11\", \"21\", \"31\"]\nturned = [\"11\", \"21\", \"31\"]\nslid = [\"1s\", \"21\", \"31\"]\n"
+}
+
+/// Which joints have a drive changes no acceleration under the same efforts, the pose leaving open what it did; and home is the
+/// same posture, although modes are called otherwise.
+#[test]
+fn joints_that_no_drive_moves_accelerate_as_they_must() {
+    let robots = ["all", "turned", "slid"].map(|set| {
+        Robot::from_toml("open", &open_leg(), &gough::description::ReadOptions::default(), Some(set)).unwrap()
+    });
+    let (t, mut told) = ([0.2, -0.3, 0.4], Vec::new());
+    for robot in &robots {
+        let (model, home) = (robot.model(), robot.home());
+        assert_eq!(model.topology().plan.given.len(), 1);
+        let efforts: Vec<f64> = robot.active_joints().iter().map(|n| if *n == "21" { 2.0 } else { 0.0 }).collect();
+        let plain = Plain::new(model.description(), &Stand::of(model, home));
+        let (found, motion) = direct_dynamics(model, home, &t, &efforts).unwrap();
+        close(&found, &plain.direct(&t, &efforts), 1e-9, "accelerations");
+        // At rest, so that it does not matter which open joint stands still.
+        let (_, motion_from_rest) = direct_dynamics(model, home, &[0.0; 3], &efforts).unwrap();
+        let mut joints: Vec<(String, [f64; 2])> = Vec::new();
+        for (c, coord) in model.topology().coords.iter() {
+            joints.push((coord.name.clone(), [home.joints(model, &[c])[0], motion_from_rest.accels[c]]));
+        }
+        assert!(motion.accels.iter().all(|(_, x)| x.is_finite()));
+        told.push(joints);
+        let idm = inverse_dynamics(model, home, &t, &[0.0; 3]);
+        match model.topology().active.len() {
+            4 => assert!(idm.is_ok()),
+            _ => assert!(idm.unwrap_err().to_string().starts_with("3 drives for 4 freedoms")),
+        }
+    }
+    for other in &told[1..] {
+        for ((name, a), (other_name, b)) in told[0].iter().zip(other) {
+            assert_eq!(name, other_name);
+            close(b, a, 1e-9, name);
+        }
+    }
+}
+
+/// What the file tells of other joints of a leg says where the open one is, as exactly as it says it.
+#[test]
+fn near_tells_the_open_joint_by_others() {
+    let text = crate::common::text("redundant").replace("{ \"1s\" = 0.05 }", "{ \"11\" = -2.0898135616782 }");
+    let robot = compile("open", &text);
+    let model = robot.model();
+    let slide = model.topology().coord("1s").unwrap();
+    assert!((robot.home().joints(model, &[slide])[0] - 0.05).abs() < 1e-9);
+    let turned =
+        Robot::from_toml("open", &open_leg(), &gough::description::ReadOptions::default(), Some("turned")).unwrap();
+    let text = text
+        .replace("axis = [0, 1, 0], drive = {},", "axis = [0, 1, 0],")
+        .replace("\"11\" = -2.0898135616782", "\"1s\" = 0.05");
+    let other = compile("open", &text.replace("mode = \"+++\"", ""));
+    let slide = other.model().topology().coord("1s").unwrap();
+    assert!((other.home().joints(other.model(), &[slide])[0] - 0.05).abs() < 1e-9);
+    let joints = |robot: &Robot| robot.home().joints(robot.model(), &robot.model().topology().active);
+    close(&joints(&other), &joints(&turned), 1e-9, "home by the slide, and by the drives of another set");
+}
+
+/// A leg that the pose leaves open twice is no singularity for that.
+#[test]
+fn open_legs_are_not_singular_everywhere() {
+    let text = crate::common::text("redundant")
+        .replace(
+            "{ name = \"{leg}1\", on = \"{leg}s\", joint = \"R\", drive = {}, mass = 1 },\n  { name = \"{leg}2\", on = \"{leg}1\", joint = \"R\", mdh = { d = \"l1\" }, mass = 1 },",
+            "{ name = \"{leg}1\", on = \"{leg}s\", joint = \"R\", drive = {}, mass = 1 },\n  { name = \"{leg}e\", on = \"{leg}1\", joint = \"R\", mdh = { d = \"l1 / 2\" }, drive = {}, mass = 1 },\n  { name = \"{leg}2\", on = \"{leg}e\", joint = \"R\", mdh = { d = \"l1 / 2\" }, mass = 1 },",
+        )
+        .replace("{ \"1s\" = 0.05 }", "{ \"1s\" = 0.05, \"1e\" = 0.3 }")
+        .replace("mode = \"+++\"", "");
+    let robot = compile("open-twice", &text);
+    let model = robot.model();
+    assert_eq!((model.topology().plan.given.len(), model.topology().active.len()), (2, 5));
+    for posture in postures(&robot, 5) {
+        let report = gough::analysis::singularity::singularities(model, &posture);
+        assert!(!report.is_singular(), "{:?}", report.list.iter().find(|s| s.singular));
+        assert!(inverse_dynamics(model, &posture, &[0.1; 3], &[0.2; 3]).is_ok());
     }
 }
 

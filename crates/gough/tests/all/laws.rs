@@ -215,6 +215,12 @@ impl Asked<'_> {
             Ok(found) => found,
             Err(e) => {
                 self.singularity_is_one(&posture, Some(wanted.pivots))?;
+                let efforts: Vec<f64> =
+                    model.topology().active.iter().map(|_| self.chance.between(-1.0, 1.0)).collect();
+                let moves = wanted.pivots[0].min(wanted.pivots[1]);
+                if moves > SURELY_REGULAR {
+                    self.accelerations(&plain, &posture, (&t, &efforts), [moves, wanted.inertia_pivot])?;
+                }
                 *self.tally.unanswered.entry(e.kind().to_owned()).or_default() += 1;
                 if pivot > SURELY_REGULAR {
                     let at = robot.coordinates_of(posture.pose());
@@ -250,26 +256,36 @@ impl Asked<'_> {
         if differ(&energies, &wanted.energies, tolerance, 1e-9) {
             return report("energies", &energies, &wanted.energies);
         }
-        if wanted.inertia_pivot > 1e-5 && model.topology().plan.given.is_empty() {
-            let other: Vec<f64> = wanted.efforts.iter().map(|x| 0.7 * x + unit).collect();
-            let wanted_td = plain.direct(&t, &other);
-            match direct_dynamics(model, &posture, &t, &other) {
-                Ok((found_td, _)) if !differ(&found_td, &wanted_td, tolerance / wanted.inertia_pivot, 1.0) => {}
-                Ok((found_td, _)) => return report("accelerations", &found_td, &wanted_td),
-                Err(SolveError::HardlyMoves { .. }) if pivot < NEARLY_SINGULAR => {
-                    *self.tally.unanswered.entry("ddm near-singular".to_owned()).or_default() += 1;
-                }
-                Err(e) => {
-                    return Err((
-                        "first principles",
-                        format!("ddm refused ({e}), inertia {:e}, pivots {:?}", wanted.inertia_pivot, wanted.pivots),
-                    ));
-                }
-            }
-        }
+        let other: Vec<f64> = wanted.efforts.iter().map(|x| 0.7 * x + unit).collect();
+        self.accelerations(&plain, &posture, (&t, &other), [pivot, wanted.inertia_pivot])?;
         self.tally.states += 1;
         let under = plain.direct(&t, &found.efforts);
         Ok(Some(State { posture, t, td, found, under, pivot }))
+    }
+
+    /// Accelerations under any efforts, whether the drives hold the robot or not.
+    fn accelerations(
+        &mut self,
+        plain: &Plain,
+        posture: &Posture,
+        (t, efforts): (&[f64], &[f64]),
+        [pivot, inertia_pivot]: [f64; 2],
+    ) -> Outcome {
+        if inertia_pivot <= 1e-5 {
+            return Ok(());
+        }
+        self.ask("accelerations");
+        let wanted = plain.direct(t, efforts);
+        let at = format!("inertia {inertia_pivot:e}, pivot {pivot:e}");
+        match direct_dynamics(self.robot.model(), posture, t, efforts) {
+            Ok((found, _)) if !differ(&found, &wanted, 1e-10 / pivot.powi(2) / inertia_pivot, 1.0) => Ok(()),
+            Ok((found, _)) => Err(("first principles", format!("accelerations {found:?}, wanted {wanted:?}, {at}"))),
+            Err(SolveError::HardlyMoves { .. }) if pivot < NEARLY_SINGULAR => {
+                *self.tally.unanswered.entry("ddm near-singular".to_owned()).or_default() += 1;
+                Ok(())
+            }
+            Err(e) => Err(("first principles", format!("ddm refused ({e}), {at}"))),
+        }
     }
 
     fn pose_near_home(&mut self) -> Pose<f64> {
