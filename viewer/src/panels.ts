@@ -329,7 +329,7 @@ export function effortPanel(app: App): Panel {
       const over = most !== null && Math.abs(e) > most;
       return [`q${j.name}`, `${shown(e)} ${j.slides ? 'N' : 'N m'}${over ? ' beyond its limit' : ''}`, most === null ? '' : shown(most)];
     });
-    body.replaceChildren(table(['drive', 'effort', 'limit'], rows), h('p', { class: 'note' }, `condition ${shown(condition, 4)}; ground holds ${ground.slice(0, 3).map((x) => shown(x, 4)).join(', ')} N`));
+    body.replaceChildren(table(['drive', 'effort', 'limit'], rows), h('p', { class: 'note' }, `condition ${shown(condition, 4)}; ground holds ${ground.slice(0, 3).map((x) => shown(x, 4)).join(', ')} N${app.portrait?.flexible === true ? '; beams, springs and shapes are taken as rigid' : ''}`));
     if (arrows.checked) drawForces(app);
   };
   return { element: section('Efforts at rest', true, app, body, h('label', {}, arrows, ' forces in the joints as arrows, of the ground in green'), h('p', { class: 'note' }, 'Wrench on the platform, N and N m:'), h('div', { class: 'buttons' }, ...fields)), rebuild: refresh, refresh };

@@ -7,7 +7,7 @@ use crate::states::joint_text;
 use clap::Args;
 use gough::Robot;
 use gough::description::{LARGEST, ReadOptions, nearest};
-use gough::kinematics::WorkingMode;
+use gough::kinematics::{SolveError, WorkingMode};
 use gough::model::{CoordId, Model, Platform};
 use gough::question::words::{self, word};
 pub use gough::question::words::{Assigned, PosePart, assumed, check_parts, hint, joints_of, pose_of, rotation};
@@ -171,6 +171,14 @@ pub fn modes(robot: &Robot, text: Option<&str>) -> Result<Option<Modes>, Failure
             Ok(Some(Modes::One(gough::kinematics::mode_by_example(robot.model(), &joints)?)))
         }
         Some(name) => Ok(Some(Modes::One(WorkingMode::parse(robot.model().topology(), &[name.to_owned()])?))),
+    }
+}
+
+/// Why a state has no answer.
+pub fn unanswered(e: gough::Error) -> SolveError {
+    match e {
+        gough::Error::Solve(e) => e,
+        other => SolveError::NotAPose { reason: other.to_string() },
     }
 }
 

@@ -450,7 +450,7 @@ impl PyRobot {
             let mut refused = Vec::new();
             for i in range {
                 let found = self.pose_of(x.row(i)).and_then(|pose| {
-                    let mut question = robot.idm(&pose).mode(&mode).twist(xd.row(i)).acceleration(xdd.row(i));
+                    let mut question = robot.idm(&pose).mode(&mode).twist(xd.row(i)).acceleration(xdd.row(i)).rigid();
                     question = if let Some(w) = loads.wrench { question.wrench(w) } else { question };
                     question = if let Some(sign) = loads.friction { question.friction(sign) } else { question };
                     question.answer()

@@ -191,11 +191,12 @@ impl Robot {
         &self.source
     }
 
-    /// The robot with a payload on its platform, in the platform's frame.
+    /// The robot with a payload on its platform, in the platform's frame; beside what it carries already.
     pub fn carrying(mut self, payload: Inertia<f64>) -> Self {
-        self.model = self.model.carrying(payload);
+        let all = self.payload.map_or(payload, |before| before + payload);
+        self.model = self.model.carrying(all);
         self.programs = Programs::default();
-        self.payload = Some(self.payload.map_or(payload, |before| before + payload));
+        self.payload = Some(all);
         self
     }
 

@@ -19,10 +19,10 @@ use clap::Args;
 use gough::Robot;
 use gough::description::Concern;
 use gough::dynamics::{Share, Sign};
-use gough::elastodynamics::motion::{CaseMotion, is_flexible};
+use gough::elastodynamics::motion::is_flexible;
 use gough::kinematics::{SolveError, WorkingMode};
-use gough::model::{CoordId, Node};
-use gough::question::{Idm, words};
+use gough::model::CoordId;
+use gough::question::{FlexibleMotion, Idm, words};
 use gough::spatial::Wrench;
 use serde_json::{Value, json};
 use std::fmt::Write as _;
@@ -202,16 +202,17 @@ pub fn idm(arguments: &Inverse) -> Result<(), Failure> {
         let conditions = GivenConditions::read(&robot, &arguments.question, arguments.joint_accelerations.as_deref())?;
         let share = share(&robot, &arguments.share)?;
         let one = |state: &AskedState, mode: &WorkingMode| -> Result<(Value, String), SolveError> {
-            let mut asked = asked!(robot.idm(&state.pose), &robot, state, mode, &conditions).share(share.clone());
+            let mut asked =
+                asked!(robot.idm(&state.pose).rigid(), &robot, state, mode, &conditions).share(share.clone());
             if let Some(acceleration) = &state.acceleration {
                 asked = asked.acceleration(acceleration);
             }
             for (_, _, ask) in arguments.more().into_iter().filter(|more| more.1) {
                 asked = ask(asked);
             }
-            let found = asked.answer().map_err(unanswered)?;
+            let found = asked.answer().map_err(ask::unanswered)?;
             let mut text = efforts_text(&robot, &found);
-            text += &assumed_text(found.assumed.as_ref());
+            text += &assumed_text(&robot, found.assumed.as_ref());
             for name in &found.held {
                 let _ =
                     writeln!(text, "q{name} stands still, its drive giving what that takes: the pose leaves it open");
@@ -248,21 +249,16 @@ pub fn ddm(arguments: &Direct) -> Result<(), Failure> {
             return flexible_ddm(&robot, arguments);
         }
         let efforts = arguments.efforts.as_deref().map(|e| efforts(&robot, e)).transpose()?;
-        let mut conditions = GivenConditions::read(&robot, &arguments.question, None)?;
-        if arguments.friction {
-            conditions.friction = Some(conditions.friction.unwrap_or_default());
-        } else if conditions.friction.is_some() {
-            return Err(Failure::Usage("--friction-width goes with --friction; give both, or neither".to_owned()));
-        }
+        let conditions = direct_conditions(&robot, arguments)?;
         let one = |state: &AskedState, mode: &WorkingMode| -> Result<(Value, String), SolveError> {
-            let mut asked = asked!(robot.ddm(&state.pose), &robot, state, mode, &conditions);
+            let mut asked = asked!(robot.ddm(&state.pose).rigid(), &robot, state, mode, &conditions);
             if let Some(efforts) = &state.efforts {
                 asked = asked.efforts(efforts);
             }
             asked = if arguments.matrices { asked.matrices() } else { asked };
             asked = if arguments.derivatives { asked.derivatives() } else { asked };
-            let found = asked.answer().map_err(unanswered)?;
-            let mut text = accelerations_text(&robot, &found) + &assumed_text(found.assumed.as_ref());
+            let found = asked.answer().map_err(ask::unanswered)?;
+            let mut text = accelerations_text(&robot, &found) + &assumed_text(&robot, found.assumed.as_ref());
             if let Some(m) = &found.platform {
                 let names = robot.components().join(" ");
                 text += &matrices_text(&format!("M td_r + c = J_inv^T tau on {names}"), &m.M, &m.c);
@@ -302,41 +298,29 @@ fn rigid_only(options: &[(&str, bool)]) -> Result<(), Failure> {
     }
 }
 
-/// Loads and choices of a question about a flexible robot.
-fn flexible_asked(
-    robot: &Robot,
-    question: &Question,
-    direct: bool,
-    friction: bool,
-) -> Result<flexible::FlexibleConditions, Failure> {
+/// The state that the command line gives to a flexible robot, by its platform; home where a file has the states.
+fn flexible_state(robot: &Robot, question: &Question, acceleration: Option<&str>) -> Result<AskedState, Failure> {
     rigid_only(&[("--joints", question.joints.is_some()), ("--joint-rates", question.joint_rates.is_some())])?;
-    let conditions = GivenConditions::read(robot, question, None)?;
-    let sign = conditions.friction.unwrap_or_default();
-    let node = |body: &Option<String>| match body.as_ref().and_then(|name| robot.model().topology().body(name)) {
-        Some(body) => Node::Body(body),
-        None => Node::Platform,
-    };
-    Ok(flexible::FlexibleConditions {
-        payload: question.payload.as_deref().map(loads::payload).transpose()?,
-        loads: conditions.loads.iter().map(|(body, wrench)| (node(body), *wrench)).collect(),
-        deflected: question.deflected,
-        direct,
-        friction: (friction || !direct).then_some(sign),
+    if question.pose.is_none() && question.states.is_none() {
+        return Err(Failure::Usage("give --pose or --states".to_owned()));
+    }
+    let home = || Ok(*robot.home().pose());
+    Ok(AskedState {
+        pose: question.pose.as_deref().map_or_else(home, |pose| ask::pose(robot.model(), pose))?,
+        given: Vec::new(),
+        twist: optional(robot, question.twist.as_deref(), "--twist")?,
+        acceleration: optional(robot, acceleration, "--acceleration")?,
+        efforts: None,
     })
 }
 
-/// The state that the command line gives, by its platform.
-fn flexible_motion(
-    robot: &Robot,
-    question: &Question,
-    pose: &str,
-    acceleration: Option<&str>,
-) -> Result<CaseMotion, Failure> {
-    Ok(CaseMotion::Platform {
-        pose: ask::pose(robot.model(), pose)?,
-        twist: optional(robot, question.twist.as_deref(), "--twist")?.unwrap_or_default(),
-        acceleration: optional(robot, acceleration, "--acceleration")?.unwrap_or_default(),
-    })
+/// Answers a question about a flexible robot: one state, or those of a file.
+fn flexible_answer(robot: &Robot, question: &Question, asked: FlexibleMotion<'_>) -> Result<(), Failure> {
+    let asked = if question.deflected { asked.deflected() } else { asked };
+    match &question.states {
+        Some(path) => flexible::many(robot, &asked, path, &question.output),
+        None => flexible::one(robot, &asked, &question.output),
+    }
 }
 
 fn flexible_idm(robot: &Robot, arguments: &Inverse) -> Result<(), Failure> {
@@ -347,32 +331,36 @@ fn flexible_idm(robot: &Robot, arguments: &Inverse) -> Result<(), Failure> {
         ("--joint-accelerations", arguments.joint_accelerations.is_some()),
     ])?;
     rigid_only(&arguments.more().map(|(option, given, _)| (option, given)))?;
-    let asked = flexible_asked(robot, q, false, true)?;
-    let mode = one_mode(robot, q.mode.as_deref())?;
-    match (&q.pose, &q.states) {
-        (Some(pose), _) => {
-            let motion = flexible_motion(robot, q, pose, arguments.acceleration.as_deref())?;
-            flexible::one(robot, &mode, motion, Vec::new(), &asked, &q.output)
-        }
-        (None, Some(path)) => flexible::many(robot, &mode, path, &asked, &q.output),
-        (None, None) => Err(Failure::Usage("give --pose or --states".to_owned())),
+    let (conditions, mode) = (GivenConditions::read(robot, q, None)?, one_mode(robot, q.mode.as_deref())?);
+    let state = flexible_state(robot, q, arguments.acceleration.as_deref())?;
+    let mut asked = asked!(robot.idm(&state.pose), robot, &state, &mode, &conditions);
+    if let Some(acceleration) = &state.acceleration {
+        asked = asked.acceleration(acceleration);
     }
+    flexible_answer(robot, q, asked.flexible()?)
 }
 
 fn flexible_ddm(robot: &Robot, arguments: &Direct) -> Result<(), Failure> {
     let q = &arguments.question;
     rigid_only(&[("--matrices", arguments.matrices), ("--derivatives", arguments.derivatives)])?;
-    let asked = flexible_asked(robot, q, true, arguments.friction)?;
-    let mode = one_mode(robot, q.mode.as_deref())?;
-    match (&q.pose, &q.states) {
-        (Some(pose), _) => {
-            let given = arguments.efforts.as_deref().map_or(Ok(Vec::new()), |e| efforts(robot, e))?;
-            let motion = flexible_motion(robot, q, pose, None)?;
-            flexible::one(robot, &mode, motion, given, &asked, &q.output)
-        }
-        (None, Some(path)) => flexible::many(robot, &mode, path, &asked, &q.output),
-        (None, None) => Err(Failure::Usage("give --pose or --states".to_owned())),
+    let (conditions, mode) = (direct_conditions(robot, arguments)?, one_mode(robot, q.mode.as_deref())?);
+    let state = flexible_state(robot, q, None)?;
+    let mut asked = asked!(robot.ddm(&state.pose), robot, &state, &mode, &conditions);
+    if let Some(given) = &arguments.efforts {
+        asked = asked.efforts(&efforts(robot, given)?);
     }
+    flexible_answer(robot, q, asked.flexible()?)
+}
+
+/// Conditions of direct dynamics: joints rub where it is said.
+fn direct_conditions(robot: &Robot, arguments: &Direct) -> Result<GivenConditions, Failure> {
+    let mut conditions = GivenConditions::read(robot, &arguments.question, None)?;
+    if arguments.friction {
+        conditions.friction = Some(conditions.friction.unwrap_or_default());
+    } else if conditions.friction.is_some() {
+        return Err(Failure::Usage("--friction-width goes with --friction; give both, or neither".to_owned()));
+    }
+    Ok(conditions)
 }
 
 /// Values of joints that the pose leaves open, by name.
@@ -426,9 +414,8 @@ fn load(question: &Question) -> Result<Robot, Failure> {
     }
     let robot = question.subject.load(&question.output)?;
     match &question.payload {
-        // A flexible robot carries it on its deformed platform.
-        Some(text) if question.rigid || !is_flexible(robot.model()) => Ok(robot.carrying(loads::payload(text)?)),
-        _ => Ok(robot),
+        Some(text) => Ok(robot.carrying(loads::payload(text)?)),
+        None => Ok(robot),
     }
 }
 
@@ -458,14 +445,6 @@ impl GivenConditions {
             width => width.map(Sign::Smooth),
         };
         Ok(Self { loads, friction, open: open_joints(robot, question, accelerations)? })
-    }
-}
-
-/// Why a state has no answer.
-fn unanswered(e: gough::Error) -> SolveError {
-    match e {
-        gough::Error::Solve(e) => e,
-        other => SolveError::NotAPose { reason: other.to_string() },
     }
 }
 

@@ -1,5 +1,6 @@
 //! Answers of `gough idm` and `gough ddm` as people read them.
 
+use crate::ask;
 use crate::states::{joint_text, pose_text};
 use gough::Robot;
 use gough::question::{Accelerations, Efforts, JointForces, POOR_CONDITION};
@@ -7,9 +8,10 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 /// Joints that the pose leaves open and nothing gives.
-pub fn assumed_text(assumed: Option<&BTreeMap<String, f64>>) -> String {
-    let line = |(name, q): (&String, &f64)| format!("q{name} = {q} assumed: nothing gives it\n");
-    assumed.into_iter().flatten().map(line).collect()
+pub fn assumed_text(robot: &Robot, assumed: Option<&BTreeMap<String, f64>>) -> String {
+    let model = robot.model();
+    let joint = |(name, q): (&String, &f64)| Some(ask::assignment(model, model.topology().coord(name)?, *q));
+    assumed.into_iter().flatten().filter_map(joint).map(|q| format!("{q} assumed: {}\n", ask::NOT_GIVEN)).collect()
 }
 
 pub fn matrices_text(title: &str, inertia: &[Vec<f64>], c: &[f64]) -> String {

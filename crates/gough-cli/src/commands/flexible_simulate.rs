@@ -1,13 +1,13 @@
 //! `gough simulate` of robots with flexible bodies, springs or elastic transmissions.
 
-use crate::commands::flexible::{self, FlexibleConditions, left_out};
 use crate::commands::motion_table::InstantCurve;
 use crate::failure::Failure;
 use crate::plot::{self, Chart, Series, Style};
 use crate::states::{left_out_text, pose_json, pose_text};
 use gough::Robot;
-use gough::elastodynamics::motion::{CaseMotion, FlexibleCase};
-use gough::kinematics::WorkingMode;
+use gough::description::{Concern, LeftOut};
+use gough::elastodynamics::motion::{CaseMotion, FlexibleCase, FlexibleRobot};
+use gough::kinematics::{WorkingMode, inverse};
 use gough::simulation::{FlexibleInstant, FlexibleLaw, FlexibleOptions, FlexibleSummary, simulate_flexible};
 use gough::spatial::Pose;
 use serde_json::{Value, json};
@@ -19,10 +19,12 @@ pub struct FlexibleStart {
     pub pose: Pose<f64>,
     pub twist: Vec<f64>,
     pub elastic: Vec<f64>,
+    /// From the static deflection under gravity, to which the elastic coordinates add.
+    pub deflected: bool,
 }
 
 /// A motion that was computed.
-pub struct FlexibleMotion {
+pub struct RecordedMotion {
     summary: FlexibleSummary,
     instants: Vec<FlexibleInstant>,
     names: Vec<String>,
@@ -34,16 +36,15 @@ pub fn run(
     start: &FlexibleStart,
     law: &FlexibleLaw,
     options: &FlexibleOptions,
-    asked: &FlexibleConditions,
-) -> Result<FlexibleMotion, Failure> {
-    let near = flexible::near(robot, mode).map_err(Failure::InMode)?;
-    let mut ready = flexible::ready(robot, &near, asked)?;
+) -> Result<RecordedMotion, Failure> {
+    let near = inverse(robot.model(), robot.home().pose(), mode).map_err(Failure::InMode)?;
+    let mut ready = FlexibleRobot::new(robot.model(), &near)?;
     let case = FlexibleCase {
         motion: CaseMotion::Platform { pose: start.pose, twist: start.twist.clone(), acceleration: Vec::new() },
         elastic: start.elastic.clone(),
         elastic_rates: Vec::new(),
         efforts: Vec::new(),
-        deflected: asked.deflected,
+        deflected: start.deflected,
     };
     let (state, _) = ready.prepare(&near, &case)?;
     let mut instants = Vec::new();
@@ -51,10 +52,15 @@ pub fn run(
         instants.push(i.clone());
         true
     })?;
-    Ok(FlexibleMotion { summary, instants, names: ready.elastic_names() })
+    Ok(RecordedMotion { summary, instants, names: ready.elastic_names() })
 }
 
-pub fn document(robot: &Robot, mode: &WorkingMode, done: &FlexibleMotion) -> Value {
+/// What motion with the flexible parts leaves out of the robot file.
+fn left_out(robot: &Robot) -> Vec<LeftOut> {
+    robot.model().description().left_out(Concern::FlexibleMotion)
+}
+
+pub fn document(robot: &Robot, mode: &WorkingMode, done: &RecordedMotion) -> Value {
     let t = robot.model().topology();
     let state = |i: &FlexibleInstant| {
         let mut value = serde_json::to_value(i).unwrap_or_default();
@@ -71,7 +77,7 @@ pub fn document(robot: &Robot, mode: &WorkingMode, done: &FlexibleMotion) -> Val
     document
 }
 
-pub fn text(robot: &Robot, mode: &WorkingMode, done: &FlexibleMotion) -> String {
+pub fn text(robot: &Robot, mode: &WorkingMode, done: &RecordedMotion) -> String {
     let model = robot.model();
     let t = model.topology();
     let s = &done.summary;
@@ -98,7 +104,7 @@ pub fn text(robot: &Robot, mode: &WorkingMode, done: &FlexibleMotion) -> String 
 }
 
 /// One line per instant.
-pub fn table(robot: &Robot, done: &FlexibleMotion) -> String {
+pub fn table(robot: &Robot, done: &RecordedMotion) -> String {
     let names = robot.model().topology().active_names();
     let mut heads: Vec<String> = ["t", "x", "y", "z", "vx", "vy", "vz", "wx", "wy", "wz"].map(str::to_owned).into();
     heads.extend(["ax", "ay", "az", "alphax", "alphay", "alphaz"].map(str::to_owned));
@@ -124,7 +130,7 @@ pub fn table(robot: &Robot, done: &FlexibleMotion) -> String {
 }
 
 /// What a picture shows: platform, joints, rates, efforts, energy, or elastic coordinates.
-pub fn draw(robot: &Robot, done: &FlexibleMotion, show: &str, path: &Path) -> Result<Vec<u8>, plot::PlotError> {
+pub fn draw(robot: &Robot, done: &RecordedMotion, show: &str, path: &Path) -> Result<Vec<u8>, plot::PlotError> {
     let t = robot.model().topology();
     let joints = |of: fn(&FlexibleInstant) -> &[f64]| -> Vec<InstantCurve<'_, FlexibleInstant>> {
         let name = |(k, n): (usize, &str)| -> InstantCurve<'_, FlexibleInstant> {

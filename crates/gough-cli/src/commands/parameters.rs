@@ -116,10 +116,10 @@ fn print_regressor(robot: &Robot, arguments: &Arguments) -> Result<(), Failure> 
     };
     let friction = (!arguments.without_friction).then_some(sign);
     let found = robot.regressor(&pose, &mode, (&twist, &acceleration), friction).map_err(Failure::in_mode)?;
-    arguments.output.give(|| json!(found), || table(&found))
+    arguments.output.give(|| json!(found), || table(robot, &found))
 }
 
-fn table(found: &RegressorAnswer) -> String {
+fn table(robot: &Robot, found: &RegressorAnswer) -> String {
     let mut out = format!("{:14}", "parameter");
     found.active_joints.iter().for_each(|n| {
         let _ = write!(out, "{:>16}", format!("tau_{n}"));
@@ -136,5 +136,5 @@ fn table(found: &RegressorAnswer) -> String {
         let _ = writeln!(out, "   per {unit}");
     }
     out.push_str("parameters with no effect here are left out\n");
-    out + &assumed_text(found.assumed.as_ref())
+    out + &assumed_text(robot, found.assumed.as_ref())
 }

@@ -3,7 +3,6 @@
 use crate::angles::Angles;
 use crate::ask::{self, RobotChoice, one_mode, time};
 use crate::commands::dynamics::efforts;
-use crate::commands::flexible::FlexibleConditions;
 use crate::commands::flexible_simulate;
 use crate::commands::motion::components;
 use crate::commands::motion_table::{draw, table};
@@ -221,8 +220,12 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     }
     arguments.output.apart(&[("--csv", arguments.csv.as_ref()), ("--plot", arguments.plot.as_ref())])?;
     let plain = arguments.subject.load(&arguments.output)?;
+    let robot = match &arguments.payload {
+        Some(text) => plain.clone().carrying(loads::payload(text)?),
+        None => plain.clone(),
+    };
     if is_flexible(plain.model()) && !arguments.rigid {
-        return flexible(&plain, arguments).map_err(|why| why.of(&plain.model().topology().name));
+        return flexible(&robot, arguments).map_err(|why| why.of(plain.name()));
     }
     let flexible_only = [
         ("--held", arguments.held),
@@ -235,10 +238,6 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     if let Some((option, _)) = flexible_only.iter().find(|(_, given)| *given) {
         return Err(Failure::Usage(format!("{option} is for flexible robots, and nothing of this one gives way")));
     }
-    let robot = match &arguments.payload {
-        Some(text) => plain.clone().carrying(loads::payload(text)?),
-        None => plain.clone(),
-    };
     answer(&robot, if arguments.hidden_payload { &plain } else { &robot }, arguments)
         .map_err(|why| why.of(&robot.model().topology().name))
 }
@@ -300,16 +299,9 @@ fn flexible(robot: &Robot, arguments: &Arguments) -> Result<(), Failure> {
         loads,
         ..FlexibleOptions::lasting(rigid.duration)
     };
-    let asked = FlexibleConditions {
-        payload: arguments.payload.as_deref().map(loads::payload).transpose()?,
-        loads: Vec::new(),
-        deflected: arguments.deflected,
-        direct: true,
-        friction: None,
-    };
     let elastic = arguments.elastic.as_deref().map_or(Ok(Vec::new()), |t| numbers(t, "--elastic"))?;
-    let start = flexible_simulate::FlexibleStart { pose: from, twist, elastic };
-    let done = flexible_simulate::run(robot, &mode, &start, &law, &options, &asked)?;
+    let start = flexible_simulate::FlexibleStart { pose: from, twist, elastic, deflected: arguments.deflected };
+    let done = flexible_simulate::run(robot, &mode, &start, &law, &options)?;
     let mut files = Files::default();
     if let Some(file) = &arguments.csv {
         files.add(file, flexible_simulate::table(robot, &done).as_bytes())?;

@@ -95,7 +95,9 @@ fn at_posture(robot: &Robot, mode: &WorkingMode, text: &str, arguments: &Argumen
     let goes_on = |share: f64| start.elapsed() < whole.mul_f64(share);
     let found = if arguments.refine { asked.answer_with_nearest(&goes_on) } else { asked.answer() }?;
     let words = || {
-        posture_text(robot, &found, arguments.refine) + &assumed_text(found.assumed.as_ref()) + &ask::home_text(&home)
+        posture_text(robot, &found, arguments.refine)
+            + &assumed_text(robot, found.assumed.as_ref())
+            + &ask::home_text(&home)
     };
     arguments.output.give(|| ask::with_home(&home, &found), words)
 }

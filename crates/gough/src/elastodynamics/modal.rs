@@ -24,17 +24,12 @@ impl<S: Real> ModalBody<S> {
     /// `m = Σ m_n`, `s_k = Σ m_n φ_nk`, `β_k = Σ m_n r_n × φ_nk`, `M_ee(i,k) = Σ m_n φ_ni·φ_nk`.
     pub fn new(model: &Model<S>, host: Host, X_HB: Pose<S>) -> Self {
         let values = model.description().definitions.values(&model.numbers().parameters);
-        let mass = match host {
-            Host::Platform => &model.description().platform.mass,
-            Host::Body(b) => &model.description().bodies[model.topology().bodies[b].row.0].mass,
+        // What the file adds to the nodes, and what the platform carries, hangs on the frame.
+        let more = match host {
+            Host::Platform => model.description().platform.mass.inertia(&values) + model.payload(),
+            Host::Body(b) => model.description().bodies[model.topology().bodies[b].row.0].mass.inertia(&values),
         };
-        // What the file adds to the nodes hangs on the frame.
-        let mut body = Self {
-            rigid: mass.inertia(&values).seen_from(&X_HB),
-            M_re: Vec::new(),
-            M_ee: Vec::new(),
-            stiffness: Vec::new(),
-        };
+        let mut body = Self { rigid: more.seen_from(&X_HB), M_re: Vec::new(), M_ee: Vec::new(), stiffness: Vec::new() };
         let Some(data) = modal(model, host) else { return body };
         let n = data.modes.len();
         let vector = |v: &[f64; 3]| Vec3::from(v.map(S::lit));

@@ -126,7 +126,8 @@ impl<S: Real> ElasticNumbers<S> {
             Element::Load { frame } => {
                 let values = model.description().definitions.values(&numbers.parameters);
                 let at = self.X_HF[frame].inverse() * Pose::translation(tool_point(model));
-                ElementNumbers::Inertia(model.description().platform.mass.inertia(&values).seen_from(&at))
+                let inertia = model.description().platform.mass.inertia(&values) + model.payload();
+                ElementNumbers::Inertia(inertia.seen_from(&at))
             }
             Element::Spring(c) => ElementNumbers::Stiffness(numbers.joints[c].stiffness),
             Element::Transmission(c) => ElementNumbers::Stiffness(numbers.joints[c].transmission),

@@ -212,6 +212,11 @@ impl Model<f64> {
 }
 
 impl<S: Real> Model<S> {
+    /// What the platform carries beyond the file, in the file's platform frame.
+    pub fn payload(&self) -> Inertia<S> {
+        self.layout.payload.map(&mut |x| S::lit(x))
+    }
+
     fn assemble(
         topology: Arc<Topology>,
         description: Arc<Description>,

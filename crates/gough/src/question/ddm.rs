@@ -2,6 +2,7 @@
 
 use super::Error;
 use super::asked::{Asked, force_methods, state_methods};
+use super::flexible::{FlexibleMotion, must_be_rigid, told_of_rigid};
 use super::idm::by_parameter;
 use super::posed::{PlatformPose, assumed, rows};
 use crate::Robot;
@@ -18,6 +19,7 @@ use std::collections::BTreeMap;
 pub struct Ddm<'r> {
     asked: Asked<'r>,
     efforts: Option<Vec<f64>>,
+    rigid: bool,
     matrices: bool,
     derivatives: bool,
 }
@@ -100,7 +102,7 @@ impl Robot {
     /// # Ok::<(), gough::Error>(())
     /// ```
     pub fn ddm(&self, pose: &Pose<f64>) -> Ddm<'_> {
-        Ddm { asked: Asked::new(self, pose), efforts: None, matrices: false, derivatives: false }
+        Ddm { asked: Asked::new(self, pose), efforts: None, rigid: false, matrices: false, derivatives: false }
     }
 }
 
@@ -126,15 +128,46 @@ impl Ddm<'_> {
         self
     }
 
-    /// The accelerations, or why there are none.
-    pub fn answer(&self) -> Result<Accelerations, Error> {
+    /// Take flexible bodies, springs and transmissions as rigid: without this, robots that have some are refused here.
+    pub fn rigid(mut self) -> Self {
+        self.rigid = true;
+        self
+    }
+
+    /// The question about a robot whose parts give way: elastic coordinates move beside the joints.
+    ///
+    /// ```
+    /// let robot = gough::Robot::shipped("dual-emps")?;
+    /// let found = robot.ddm(robot.home().pose()).efforts(&[1.0, 0.0]).flexible()?.answer()?;
+    /// assert_eq!(found.elastic.q.len(), found.elastic_qdd.len());
+    /// # Ok::<(), gough::Error>(())
+    /// ```
+    pub fn flexible(&self) -> Result<FlexibleMotion<'_>, Error> {
         let asked = self.asked.checked()?;
+        told_of_rigid("inertia matrices", self.matrices)?;
+        told_of_rigid("derivatives", self.derivatives)?;
+        let efforts = self.given(&asked)?;
+        FlexibleMotion::new(asked, Vec::new(), Some(efforts))
+    }
+
+    /// Efforts of the drives, zero unless given.
+    fn given(&self, asked: &Asked<'_>) -> Result<Vec<f64>, Error> {
         let n = asked.model().topology().active.len();
         let efforts = self.efforts.clone().unwrap_or_else(|| vec![0.0; n]);
         if efforts.len() != n || efforts.iter().any(|x| !x.is_finite()) {
             let names = asked.robot().active_joints().join(", ");
             return Err(Error::Question(format!("the efforts are not {n} finite numbers, one per drive ({names})")));
         }
+        Ok(efforts)
+    }
+
+    /// The accelerations, or why there are none.
+    pub fn answer(&self) -> Result<Accelerations, Error> {
+        let asked = self.asked.checked()?;
+        if !self.rigid {
+            must_be_rigid(asked.robot(), "accelerations")?;
+        }
+        let efforts = self.given(&asked)?;
         let found = self.found(&asked, &efforts);
         let home = asked.robot().home().pose();
         Ok(found.map_err(|e| named_end_of_reach(asked.model(), asked.mode(), asked.pose(), home, e))?)

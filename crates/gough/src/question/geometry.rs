@@ -14,29 +14,62 @@ use crate::kinematics::{
 };
 use crate::model::Model;
 use crate::spatial::Pose;
-use serde::Serialize;
-use std::collections::BTreeMap;
+use serde::ser::{SerializeMap as _, SerializeStruct as _};
+use serde::{Serialize, Serializer};
 
 /// A question about joints at a pose; [`Robot::kinematics`] begins it.
 #[derive(Clone)]
 #[must_use = "a question is answered by `answer` or `all_modes`"]
 pub struct Kinematics<'r> {
     asked: Asked<'r>,
-    moves: bool,
     acceleration: Option<Vec<f64>>,
+    matrices: bool,
 }
 
-/// Every working mode in which a pose can be reached.
-#[derive(Clone, PartialEq, Debug, Serialize)]
+/// Working modes in which a pose can be reached. The document tells the first of them at its top, too.
+#[derive(Clone, PartialEq, Debug)]
 #[non_exhaustive]
 pub struct WorkingModes {
     /// The postures, that of the file's mode first.
     pub working_modes: Vec<PostureAnswer>,
     /// Whether it is known that there are no others.
     pub complete: bool,
-    /// Joints that the pose leaves open and nothing gives, with where they were taken.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub assumed: Option<BTreeMap<String, f64>>,
+}
+
+impl WorkingModes {
+    /// One posture of those there are.
+    #[doc(hidden)]
+    pub fn of_one(robot: &Robot, posture: PostureAnswer) -> Self {
+        Self { working_modes: vec![posture], complete: lists_all_modes(robot.model(), 1) }
+    }
+}
+
+impl Serialize for WorkingModes {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        #[derive(Serialize)]
+        struct Named<'a> {
+            name: &'a str,
+            #[serde(flatten)]
+            posture: &'a PostureAnswer,
+        }
+        #[derive(Serialize)]
+        struct Document<'a> {
+            #[serde(flatten)]
+            first: Option<PostureAnswer>,
+            working_modes: Vec<Named<'a>>,
+            complete: bool,
+        }
+        Document {
+            first: self.working_modes.first().map(|first| PostureAnswer { matrices: None, ..first.clone() }),
+            working_modes: self
+                .working_modes
+                .iter()
+                .map(|posture| Named { name: &posture.working_mode, posture })
+                .collect(),
+            complete: self.complete,
+        }
+        .serialize(serializer)
+    }
 }
 
 /// Every place where the platform can be for given motors.
@@ -64,19 +97,22 @@ pub struct Assembly {
     pub passive: JointMotion,
     /// Largest remaining gap of the loops, m or rad.
     pub residual: f64,
+    /// Largest remaining gaps of the loops: m, rad.
+    #[serde(skip)]
+    pub gaps: [f64; 2],
     /// Working mode by name.
     pub working_mode: String,
 }
 
 /// The matrices of first and second order at a posture, by name; those that do not exist there are missing. What they mean is
 /// in [`KinematicMatrices::equation`].
-#[derive(Clone, PartialEq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Debug)]
 #[non_exhaustive]
 pub struct KinematicMatrices {
     /// Matrices: rows of numbers.
-    pub matrices: BTreeMap<&'static str, Option<Vec<Vec<f64>>>>,
-    /// Biases, where the question has a twist.
-    pub biases: BTreeMap<&'static str, Option<Vec<f64>>>,
+    pub matrices: Vec<(&'static str, Option<Vec<Vec<f64>>>)>,
+    /// Biases, where the question has a motion.
+    pub biases: Vec<(&'static str, Option<Vec<f64>>)>,
     /// `none`, `actuation` or `kinematic`.
     pub redundancy: &'static str,
     /// The passive joints that the matrices are about.
@@ -104,6 +140,26 @@ const EQUATIONS: [(&str, &str); 18] = [
     ("d_c", "J_td qdd_d = J_t td_r - J_ta qdd_a + d_c"),
     ("a_d", "qdd_d = J_d qdd_a + a_d"),
 ];
+
+impl Serialize for KinematicMatrices {
+    /// Matrices and biases under one key, as equations have them side by side.
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        struct Both<'a>(&'a KinematicMatrices);
+        impl Serialize for Both<'_> {
+            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                let mut map = serializer.serialize_map(Some(self.0.matrices.len() + self.0.biases.len()))?;
+                self.0.matrices.iter().try_for_each(|(name, rows)| map.serialize_entry(name, rows))?;
+                self.0.biases.iter().try_for_each(|(name, list)| map.serialize_entry(name, list))?;
+                map.end()
+            }
+        }
+        let mut document = serializer.serialize_struct("KinematicMatrices", 3)?;
+        document.serialize_field("matrices", &Both(self))?;
+        document.serialize_field("redundancy", self.redundancy)?;
+        document.serialize_field("passive_of_matrices", &self.passive_of_matrices)?;
+        document.end()
+    }
+}
 
 impl KinematicMatrices {
     /// The equation that a matrix stands in.
@@ -161,7 +217,7 @@ impl Robot {
     /// # Ok::<(), gough::Error>(())
     /// ```
     pub fn kinematics(&self, pose: &Pose<f64>) -> Kinematics<'_> {
-        Kinematics { asked: Asked::new(self, pose), moves: false, acceleration: None }
+        Kinematics { asked: Asked::new(self, pose), acceleration: None, matrices: false }
     }
 
     /// Joints for a pose of the platform, in the working mode of the file.
@@ -198,6 +254,13 @@ impl Robot {
         Ok(AssemblyModes::new(self.model(), active, &found))
     }
 
+    /// Every posture for given motors, in every working mode.
+    #[doc(hidden)]
+    pub fn forward_geometry_of_all_modes(&self, active: &[f64]) -> Result<AssemblyModes, Error> {
+        self.check_motors(active)?;
+        Ok(AssemblyModes::new(self.model(), active, &postures(self.model(), active, self.mode())?))
+    }
+
     fn check_motors(&self, active: &[f64]) -> Result<(), Error> {
         let names = self.active_joints();
         if active.len() == names.len() && active.iter().all(|x| x.is_finite()) {
@@ -216,6 +279,7 @@ impl AssemblyModes {
                 pose: PlatformPose::new(model, p.pose()),
                 passive: JointMotion::new(model, p, None, &t.passive),
                 residual: gap_m.max(gap_rad),
+                gaps: [gap_m, gap_rad],
                 working_mode: p.mode().name(t),
             }
         };
@@ -234,14 +298,21 @@ impl Kinematics<'_> {
     /// Acceleration of the platform in its own components.
     pub fn acceleration(mut self, acceleration: &[f64]) -> Self {
         self.acceleration = Some(acceleration.to_vec());
-        self.moves = true;
+        self
+    }
+
+    /// Ask for the matrices of first order too, and for those of second order where the question has a motion.
+    pub fn matrices(mut self) -> Self {
+        self.matrices = true;
         self
     }
 
     /// The posture in one working mode, in motion when the question has one.
     pub fn answer(&self) -> Result<PostureAnswer, Error> {
         let asked = self.asked.checked()?;
-        let posture = Self::posture(&asked)?;
+        let (model, home) = (asked.model(), asked.robot().home().pose());
+        let found = inverse_given(model, asked.pose(), asked.mode(), &asked.given);
+        let posture = found.map_err(|e| named_end_of_reach(model, asked.mode(), asked.pose(), home, e))?;
         self.told(&asked, &posture)
     }
 
@@ -254,40 +325,31 @@ impl Kinematics<'_> {
         Ok(WorkingModes {
             complete: lists_all_modes(model, found.len()),
             working_modes: found.iter().map(|p| self.told(&asked, p)).collect::<Result<_, _>>()?,
-            assumed: assumed(model, &asked.given),
         })
-    }
-
-    /// The matrices of first order, and of second order where the question has a twist, in one working mode.
-    pub fn matrices(&self) -> Result<KinematicMatrices, Error> {
-        let asked = self.asked.checked()?;
-        let posture = Self::posture(&asked)?;
-        let moves = self.moves || self.asked.has_twist();
-        let found = matrices_at(asked.model(), &posture, moves.then_some(asked.twist()))?;
-        Ok(KinematicMatrices::new(asked.model(), &found, moves))
-    }
-
-    fn posture(asked: &Asked<'_>) -> Result<Posture, SolveError> {
-        let (model, home) = (asked.model(), asked.robot().home().pose());
-        let found = inverse_given(model, asked.pose(), asked.mode(), &asked.given);
-        found.map_err(|e| named_end_of_reach(model, asked.mode(), asked.pose(), home, e))
     }
 
     fn told(&self, asked: &Asked<'_>, posture: &Posture) -> Result<PostureAnswer, Error> {
         let model = asked.model();
-        if !(self.moves || self.asked.has_twist()) {
-            return Ok(PostureAnswer::new(model, posture, None));
+        let named = |e| named_end_of_reach(model, posture.mode(), asked.pose(), asked.robot().home().pose(), e);
+        let moves = self.asked.has_twist() || self.acceleration.is_some();
+        let mut motion = None;
+        if moves {
+            let acceleration = asked.components(self.acceleration.as_deref(), "acceleration")?;
+            let (mut pos, mut found) = (posture.positions().clone(), Motion::new(model));
+            move_from(model, asked.twist(), &acceleration, &mut pos, &mut found).map_err(named)?;
+            if !found.rates.iter().chain(found.accels.iter()).all(|(_, x)| x.abs() < BEYOND) {
+                return Err(SolveError::not_finite().into());
+            }
+            motion = Some(found);
         }
-        let acceleration = asked.components(self.acceleration.as_deref(), "acceleration")?;
-        let (mut pos, mut motion) = (posture.positions().clone(), Motion::new(model));
-        let home = asked.robot().home().pose();
-        move_from(model, asked.twist(), &acceleration, &mut pos, &mut motion)
-            .map_err(|e| named_end_of_reach(model, posture.mode(), asked.pose(), home, e))?;
-        if !motion.rates.iter().chain(motion.accels.iter()).all(|(_, x)| x.abs() < BEYOND) {
-            return Err(SolveError::not_finite().into());
+        let mut answer = PostureAnswer::new(model, posture, motion.as_ref());
+        answer.assumed = assumed(model, &asked.given);
+        answer.twist = self.asked.has_twist().then(|| asked.twist().to_vec());
+        answer.acceleration.clone_from(&self.acceleration);
+        if self.matrices {
+            let found = matrices_at(model, posture, moves.then_some(asked.twist())).map_err(named)?;
+            answer.matrices = Some(KinematicMatrices::new(model, &found, moves));
         }
-        let mut answer = PostureAnswer::new(model, posture, Some(&motion));
-        (answer.twist, answer.acceleration) = (Some(asked.twist().to_vec()), Some(acceleration));
         Ok(answer)
     }
 }

@@ -2,6 +2,7 @@
 
 use super::Error;
 use super::asked::{Asked, force_methods, state_methods};
+use super::flexible::{FlexibleMotion, must_be_rigid, told_of_rigid};
 use super::posed::{JointMotion, PlatformPose, assumed, rows};
 use super::singularities::NearSingularity;
 use crate::Robot;
@@ -22,6 +23,7 @@ use std::collections::BTreeMap;
 pub struct Idm<'r> {
     asked: Asked<'r>,
     acceleration: Option<Vec<f64>>,
+    rigid: bool,
     reactions: bool,
     derivatives: bool,
 }
@@ -143,7 +145,7 @@ impl Robot {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn idm(&self, pose: &Pose<f64>) -> Idm<'_> {
-        Idm { asked: Asked::new(self, pose), acceleration: None, reactions: false, derivatives: false }
+        Idm { asked: Asked::new(self, pose), acceleration: None, rigid: false, reactions: false, derivatives: false }
     }
 }
 
@@ -175,9 +177,40 @@ impl Idm<'_> {
         self
     }
 
+    /// Take flexible bodies, springs and transmissions as rigid: without this, robots that have some are refused here.
+    pub fn rigid(mut self) -> Self {
+        self.rigid = true;
+        self
+    }
+
+    /// The question about a robot whose parts give way: elastic coordinates move beside the joints.
+    ///
+    /// ```
+    /// let robot = gough::Robot::shipped("five-bar-flexible")?;
+    /// let asked = robot.idm(robot.home().pose()).flexible()?;
+    /// let found = asked.deflected().answer()?;
+    /// assert!(found.elastic_energy > 0.0 && found.efforts.len() == 2);
+    /// # Ok::<(), gough::Error>(())
+    /// ```
+    pub fn flexible(&self) -> Result<FlexibleMotion<'_>, Error> {
+        let asked = self.asked.checked()?;
+        for (option, given) in [
+            ("how drives share", self.asked.conditions.share != Share::Shortest),
+            ("forces in all joints", self.reactions),
+            ("derivatives", self.derivatives),
+        ] {
+            told_of_rigid(option, given)?;
+        }
+        let acceleration = asked.components(self.acceleration.as_deref(), "acceleration")?;
+        FlexibleMotion::new(asked, acceleration, None)
+    }
+
     /// The efforts, or why there are none.
     pub fn answer(&self) -> Result<Efforts, Error> {
         let asked = self.asked.checked()?;
+        if !self.rigid {
+            must_be_rigid(asked.robot(), "efforts")?;
+        }
         let acceleration = asked.components(self.acceleration.as_deref(), "acceleration")?;
         let model = asked.model();
         if self.derivatives {

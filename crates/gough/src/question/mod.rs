@@ -8,6 +8,7 @@ mod check;
 mod codegen;
 mod ddm;
 pub(crate) mod error;
+mod flexible;
 mod frequencies;
 mod geometry;
 mod identify;
@@ -30,6 +31,9 @@ pub use check::{
 };
 pub use ddm::{AccelerationDerivatives, Accelerations, ActiveModel, Ddm, PlatformModel};
 pub(crate) use error::Error;
+#[doc(hidden)]
+pub use flexible::ReadyFlexible;
+pub use flexible::{FlexibleEfforts, FlexibleMotion};
 pub use frequencies::{
     EnergyShare, Frequencies, FrequencyAnswer, FrequencySensitivity, ModeAnswer, PlaceMotion, ReducedAnswer,
     SliderPlace,

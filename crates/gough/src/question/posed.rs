@@ -1,5 +1,6 @@
 //! Pieces that answers have in common: where the platform is, and how joints stand and move.
 
+use super::geometry::KinematicMatrices;
 use super::words;
 use crate::description::{Coordinate, Coordinates};
 use crate::kinematics::Posture;
@@ -90,12 +91,21 @@ pub struct PostureAnswer {
     pub working_mode: String,
     /// Largest remaining gap of the loops, m or rad.
     pub residual: f64,
+    /// Largest remaining gaps of the loops: m, rad.
+    #[serde(skip)]
+    pub gaps: [f64; 2],
     /// Twist that was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub twist: Option<Vec<f64>>,
     /// Acceleration that was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub acceleration: Option<Vec<f64>>,
+    /// Joints that the pose leaves open and nothing gives, with where they were taken.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub assumed: Option<BTreeMap<String, f64>>,
+    /// Matrices of first and second order, when asked for.
+    #[serde(flatten)]
+    pub matrices: Option<KinematicMatrices>,
 }
 
 impl PostureAnswer {
@@ -109,8 +119,11 @@ impl PostureAnswer {
             passive: JointMotion::new(model, posture, motion, &t.passive),
             working_mode: posture.mode().name(t),
             residual: gap_m.max(gap_rad),
+            gaps: [gap_m, gap_rad],
             twist: None,
             acceleration: None,
+            assumed: None,
+            matrices: None,
         }
     }
 }

@@ -109,7 +109,7 @@ impl Session {
     }
 
     fn efforts(&self, q: &Value) -> Result<Value, Error> {
-        let mut asked = self.robot().idm(&self.asked_pose(q)?).mode(&self.asked_mode(q)?);
+        let mut asked = self.robot().idm(&self.asked_pose(q)?).mode(&self.asked_mode(q)?).rigid();
         if let Some(twist) = optional(q, "twist")? {
             asked = asked.twist(&twist);
         }

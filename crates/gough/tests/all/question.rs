@@ -16,11 +16,12 @@ fn direct_dynamics_undoes_inverse_dynamics() {
         let pose = *robot.home().pose();
         let n = robot.components().len();
         let (twist, acceleration) = (vec![0.1; n], (0..n).map(|k| 0.3 - 0.2 * k as f64).collect::<Vec<_>>());
-        let Ok(Efforts { efforts, .. }) = robot.idm(&pose).twist(&twist).acceleration(&acceleration).answer() else {
+        let Ok(Efforts { efforts, .. }) = robot.idm(&pose).twist(&twist).acceleration(&acceleration).rigid().answer()
+        else {
             continue;
         };
         let Accelerations { acceleration: found, .. } =
-            robot.ddm(&pose).twist(&twist).efforts(&efforts).answer().unwrap();
+            robot.ddm(&pose).twist(&twist).efforts(&efforts).rigid().answer().unwrap();
         for (a, b) in found.iter().zip(&acceleration) {
             assert!((a - b).abs() < 1e-8, "{}: {found:?} {acceleration:?}", robot.name());
         }
@@ -55,7 +56,7 @@ fn a_source_makes_its_robot_again() {
     assert_eq!(robot.source().files.len(), 1, "the plate");
     let sent = robot.source().clone();
     let again = Source { name: "elsewhere.toml".to_owned(), ..sent }.robot().unwrap();
-    let efforts = |r: &Robot| r.idm(r.home().pose()).answer().unwrap().efforts;
+    let efforts = |r: &Robot| r.idm(r.home().pose()).rigid().answer().unwrap().efforts;
     assert_eq!(efforts(&robot), efforts(&again));
     assert_ne!(robot, again, "another name");
     let plain = Robot::shipped("five-bar").unwrap();
@@ -90,9 +91,11 @@ fn answers_are_documents() {
         assert!(!document[key].is_null(), "{key}: {document:#}");
     }
     assert_eq!(document["efforts"], json!(found.efforts));
-    let matrices = robot.kinematics(&pose).twist(&vec![0.1; robot.components().len()]).matrices().unwrap();
+    let moving = robot.kinematics(&pose).twist(&vec![0.1; robot.components().len()]).matrices().answer().unwrap();
+    let matrices = moving.matrices.expect("asked for");
     assert_eq!(matrices.redundancy, "actuation");
-    for name in matrices.matrices.keys().chain(matrices.biases.keys()) {
+    let biases = matrices.biases.iter().map(|(name, _)| name);
+    for name in matrices.matrices.iter().map(|(name, _)| name).chain(biases) {
         assert!(gough::question::KinematicMatrices::equation(name).is_some(), "{name}");
     }
     let singular = json!(robot.singularities(&pose).answer().unwrap());
@@ -109,7 +112,8 @@ fn the_regressor_is_an_answer() {
         let list = |k: f64| (0..n).map(|i| k - 0.2 * i as f64).collect::<Vec<_>>();
         let (twist, acceleration) = (list(0.3), list(0.7));
         for friction in [None, Some(Sign::Sharp)] {
-            let Ok(wanted) = robot.idm(&pose).twist(&twist).acceleration(&acceleration).answer() else { continue };
+            let asked = robot.idm(&pose).twist(&twist).acceleration(&acceleration).rigid();
+            let Ok(wanted) = asked.answer() else { continue };
             let wanted = if friction.is_some() { wanted.efforts_with_friction } else { wanted.efforts };
             let found = robot.regressor(&pose, robot.mode(), (&twist, &acceleration), friction).unwrap();
             assert_eq!((found.columns.len(), found.units.len()), (found.values.len(), found.values.len()));
@@ -145,18 +149,18 @@ fn nonsense_is_refused_and_never_panics() {
             let wrench = Wrench::from_array([x; 6]);
             let poses = [home, Pose { p: home.p.map(|_| x), ..home }];
             for pose in &poses {
-                match robot.idm(pose).twist(&list).acceleration(&list).wrench(wrench).answer() {
+                match robot.idm(pose).twist(&list).acceleration(&list).wrench(wrench).rigid().answer() {
                     Ok(found) => finite(&found.efforts),
                     Err(e) => {
                         refused += 1;
                         says(e);
                     }
                 }
-                match robot.ddm(pose).efforts(&list).load("no such body", wrench).answer() {
+                match robot.ddm(pose).efforts(&list).load("no such body", wrench).rigid().answer() {
                     Ok(_) => panic!("a body that is not there"),
                     Err(e) => says(e),
                 }
-                match robot.ddm(pose).twist(&list).answer() {
+                match robot.ddm(pose).twist(&list).rigid().answer() {
                     Ok(found) => finite(&found.acceleration),
                     Err(e) => says(e),
                 }

@@ -63,7 +63,7 @@ fn questions_as_documents_are_answered_as_by_the_methods() {
     assert_eq!(found, json!(robot.singularities(&pose).mode(&mode).answer().unwrap()));
     let found = ask(&mut session, &json!({ "ask": "idm", "wrench": [1.0, 2.0, 0.0, 0.0, 0.0, 0.0] }));
     let wrench = gough::Wrench::from_array([1.0, 2.0, 0.0, 0.0, 0.0, 0.0]);
-    assert_eq!(found, json!(robot.idm(&pose).mode(&mode).wrench(wrench).answer().unwrap()));
+    assert_eq!(found, json!(robot.idm(&pose).rigid().mode(&mode).wrench(wrench).answer().unwrap()));
     let found = ask(&mut session, &json!({ "ask": "modes" }));
     assert_eq!(found, json!(robot.kinematics(&pose).all_modes().unwrap()));
     let found =

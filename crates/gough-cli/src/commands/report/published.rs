@@ -39,14 +39,14 @@ fn pose(v: &Value) -> Option<Pose<f64>> {
     Some(Pose { p: vec3(p[0], p[1], p[2]), R: Rotation(turn) })
 }
 
-/// States of motion: efforts of the drives.
+/// States of motion: efforts of the drives of the rigid robot.
 fn states(robot: &Robot, data: &Value, page: &mut Html) -> Result<usize, Error> {
     let mut rows = Vec::new();
     for (i, state) in data["states"].as_array().into_iter().flatten().enumerate() {
         let published = numbers(&state["efforts"]);
         let Some(at) = pose(&state["pose"]).filter(|_| !published.is_empty()) else { continue };
         let asked = robot.idm(&at).twist(&numbers(&state["twist"])).acceleration(&numbers(&state["acceleration"]));
-        let ours = asked.answer()?.efforts;
+        let ours = asked.rigid().answer()?.efforts;
         for ((name, a), b) in robot.active_joints().iter().zip(&published).zip(&ours) {
             let off = (a - b).abs() / published.iter().fold(1e-300_f64, |m, x| m.max(x.abs()));
             rows.push(vec![(i + 1).to_string(), format!("q{name}"), number(*a), number(*b), format!("{off:.1e}")]);

@@ -436,14 +436,6 @@ impl<'m> FlexibleRobot<'m> {
         }
     }
 
-    /// Fix a payload to the platform, given in its frame.
-    pub fn carry(&mut self, payload: crate::spatial::Inertia<f64>) {
-        let (frame, X) = self.flexible.tool;
-        let Some(frame) = frame else { return };
-        let body = super::body::FlexibleBody::without_shapes(payload.seen_from(&X));
-        self.flexible.masses.push(super::plan::Mass { frame, body, slots: Vec::new() });
-    }
-
     /// Whether any body loses energy while it deforms.
     pub fn is_damped(&self) -> bool {
         self.flexible.masses.iter().any(|m| m.body.D_ee.iter().any(|d| *d != 0.0))
