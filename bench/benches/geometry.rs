@@ -1,6 +1,7 @@
 //! Inverse geometry: from a platform pose to all joints.
 
 use criterion::{Criterion, criterion_group, criterion_main};
+use gough::dynamics::Dynamics;
 use gough::kinematics::geometry::solve_legs;
 use gough::kinematics::{Positions, inverse_in, joint_value};
 use gough::model::Model;
@@ -58,5 +59,32 @@ fn inverse(c: &mut Criterion) {
     }
 }
 
-criterion_group!(benches, inverse);
+/// Robots without closed forms along a path of the platform, each posture from the one before.
+fn along_a_path(c: &mut Criterion) {
+    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../crates/gough/tests/robots/quattro.toml");
+    let robot = gough::Robot::read(std::path::Path::new(file)).expect("a robot of the tests");
+    let model = robot.model();
+    let at = |k: usize| {
+        let t = k as f64 * std::f64::consts::TAU / 4096.0;
+        robot.pose_at(&[0.1 * t.cos(), 0.1 * t.sin(), -0.75 + 0.03 * (3.0 * t).sin(), 0.2 * t.sin()]).expect("a pose")
+    };
+    let poses: Vec<_> = (0..4096).map(at).collect();
+    let mut group = c.benchmark_group("along a path/quattro");
+    let (mut pos, mut i) = (Positions::new(model).going_on(), 0);
+    group.bench_function("closed posture", |b| {
+        b.iter(|| {
+            i = (i + 1) % poses.len();
+            assert!(inverse_in(model, black_box(&poses[i]), robot.mode(), &mut pos).is_ok());
+        });
+    });
+    let (mut dynamics, rest) = (Dynamics::new(model).going_on(), [0.5; 4]);
+    group.bench_function("efforts", |b| {
+        b.iter(|| {
+            i = (i + 1) % poses.len();
+            dynamics.inverse(model, black_box(&poses[i]), robot.mode(), &rest, &rest, None).expect("efforts")[0]
+        });
+    });
+}
+
+criterion_group!(benches, inverse, along_a_path);
 criterion_main!(benches);

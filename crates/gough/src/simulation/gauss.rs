@@ -82,7 +82,7 @@ const MOST_CORRECTIONS: usize = 12;
 const FARTHEST: f64 = 4.0;
 
 /// Derivatives are renewed after a step that took more corrections than this.
-const SLOW: usize = 3;
+const SLOW: usize = 1;
 
 /// Where they are differences, they are renewed later: they cost as much as many corrections.
 const SLOW_AND_DEAR: usize = 7;
@@ -108,14 +108,20 @@ pub struct Collocation {
     factored: Option<f64>,
     real: Factors<f64>,
     pair: Factors<Complex<f64>>,
-    /// Stage accelerations, of this step and the one before with its length.
+    /// Stage accelerations.
     k: Vec<f64>,
-    last: Option<(f64, Vec<f64>)>,
+    last: Option<LastStep>,
     scratch: Vec<f64>,
     /// By what share corrections became smaller, last.
     rate: f64,
     /// Times that the equations were asked so far.
     pub evaluations: usize,
+}
+
+/// A step that was found: its length, and the accelerations, rates and positions of its stages.
+struct LastStep {
+    h: f64,
+    stages: [Vec<f64>; 3],
 }
 
 /// Where derivatives come from.
@@ -238,7 +244,18 @@ impl Collocation {
         }
     }
 
-    /// First guess of the stages: the polynomial of the step before, carried on, or the accelerations where it stands.
+    /// `M q̈ + D q̇ + K q` of one stage.
+    fn linear(&self, [k, y, x]: [&[f64]; 3], out: &mut [f64]) {
+        let [M, D, K] = &self.by;
+        for (i, out) in out.iter_mut().enumerate() {
+            let row = i * self.n..(i + 1) * self.n;
+            let (m, d, s) = (&M[row.clone()], &D[row.clone()], &K[row]);
+            *out = (0..self.n).map(|j| m[j] * k[j] + d[j] * y[j] + s[j] * x[j]).sum();
+        }
+    }
+
+    /// First guess of the stages. What the equations have besides their linear part changes slowly, also where vibrations are so fast that
+    /// a step does not resolve them: it is carried on from the stages of the step before, and the linear part is solved with it.
     fn guess<T: SecondOrder>(
         &mut self,
         system: &mut T,
@@ -248,16 +265,32 @@ impl Collocation {
         v: &[f64],
     ) -> Result<(), Failed<T::Trouble>> {
         let n = self.n;
-        if let Some((before, k)) = self.last.as_ref().filter(|(before, _)| h < FARTHEST * before) {
-            for s in 0..3 {
-                let w = self.between(1.0 + self.tableau.c[s] * h / before);
-                (0..n).for_each(|i| self.k[s * n + i] = (0..3).map(|r| w[r] * k[r * n + i]).sum());
-            }
+        let Some(last) = self.last.take_if(|last| h < FARTHEST * last.h) else {
+            let mut a = vec![0.0; n];
+            system.acceleration(t, q, v, &mut a).map_err(Failed::Refused)?;
+            (0..3).for_each(|s| self.k[s * n..(s + 1) * n].copy_from_slice(&a));
             return Ok(());
+        };
+        let mut linear = vec![0.0; 3 * n];
+        for (s, out) in linear.chunks_mut(n).enumerate() {
+            self.linear(last.stages.each_ref().map(|all| &all[s * n..(s + 1) * n]), out);
         }
-        let mut a = vec![0.0; n];
-        system.acceleration(t, q, v, &mut a).map_err(Failed::Refused)?;
-        (0..3).for_each(|s| self.k[s * n..(s + 1) * n].copy_from_slice(&a));
+        let mut own = vec![0.0; n];
+        for s in 0..3 {
+            let w = self.between(1.0 + self.tableau.c[s] * h / last.h);
+            for i in 0..n {
+                let on = |all: &[f64]| (0..3).map(|r| w[r] * all[r * n + i]).sum::<f64>();
+                (self.k[s * n + i], self.scratch[s * n + i]) = (on(&last.stages[0]), on(&linear));
+            }
+        }
+        for s in 0..3 {
+            let (_, [x, y, k]) = self.stage(s, h, q, v);
+            self.linear([&k, &y, &x], &mut own);
+            (0..n).for_each(|i| self.scratch[s * n + i] -= own[i]);
+        }
+        self.correction();
+        self.k.iter_mut().zip(&self.scratch).for_each(|(k, d)| *k += d);
+        self.last = Some(last);
         Ok(())
     }
 
@@ -287,6 +320,7 @@ impl Collocation {
                 }
                 _ => self.differentiate(system, t, q, v)?,
             }
+            self.factor(h);
             self.guess(system, t, h, q, v)?;
             failed = self.correct(system, t, h, q, v, scale, tolerance);
             if !matches!(failed, Err(Failed::TooLong)) {
@@ -296,6 +330,13 @@ impl Collocation {
             self.last = None;
         }
         failed?;
+        let mut stages = [self.k.clone(), Vec::new(), Vec::new()];
+        for s in 0..3 {
+            let (_, [x, y, _]) = self.stage(s, h, q, v);
+            stages[1].extend(y);
+            stages[2].extend(x);
+        }
+        self.last = Some(LastStep { h, stages });
         let (n, b, A) = (self.n, self.tableau.b, &self.tableau.A);
         for i in 0..n {
             let sum: f64 = (0..3).map(|s| b[s] * self.k[s * n + i]).sum();
@@ -304,7 +345,6 @@ impl Collocation {
             q[i] += h * v[i] + h * h * twice;
             v[i] += h * sum;
         }
-        self.last = Some((h, self.k.clone()));
         Ok(())
     }
 
@@ -344,7 +384,6 @@ impl Collocation {
         scale: &[f64],
         tolerance: f64,
     ) -> Result<(), Failed<T::Trouble>> {
-        self.factor(h);
         let n = self.n;
         let mut f = vec![0.0; n];
         let mut before = f64::INFINITY;
