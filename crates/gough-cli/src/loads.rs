@@ -13,7 +13,7 @@ pub fn payload(text: &str) -> Result<Inertia<f64>, Failure> {
 }
 
 /// `fx=10,mz=0.2`.
-fn wrench(text: &str, option: &str) -> Result<Wrench<f64>, Failure> {
+pub fn wrench(text: &str, option: &str) -> Result<Wrench<f64>, Failure> {
     words::wrench(text).map_err(of_option(option))
 }
 

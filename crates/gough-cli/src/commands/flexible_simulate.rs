@@ -8,7 +8,7 @@ use gough::Robot;
 use gough::description::{Concern, LeftOut};
 use gough::elastodynamics::motion::{CaseMotion, FlexibleCase, FlexibleRobot};
 use gough::kinematics::{WorkingMode, inverse};
-use gough::simulation::{FlexibleInstant, FlexibleLaw, FlexibleOptions, FlexibleSummary, simulate_flexible};
+use gough::simulation::{FlexibleInstant, FlexibleLaw, FlexibleOptions, FlexibleSummary, SETTLED, simulate_flexible};
 use gough::spatial::Pose;
 use serde_json::{Value, json};
 use std::fmt::Write as _;
@@ -91,6 +91,11 @@ pub fn text(robot: &Robot, mode: &WorkingMode, done: &RecordedMotion) -> String 
     }
     let _ =
         writeln!(out, "vibration of the tool point over the last tenth of the time: {:.3e} m", s.residual_vibration);
+    let share = 100.0 * SETTLED;
+    let _ = match s.settling_time {
+        Some(t) => writeln!(out, "within {share} % of its way of where it ends from t = {t:.6} s on"),
+        None => writeln!(out, "not within {share} % of its way of where it ends before the last tenth of the time"),
+    };
     if s.steps == 0 {
         let _ = writeln!(out, "\nno step was taken");
     } else {

@@ -7,6 +7,7 @@ use crate::commands::frequencies::DriveChoice;
 use crate::encode::csv_cell;
 use crate::failure::Failure;
 use crate::interrupt;
+use crate::loads;
 use crate::output::{Files, Output, Pieces, spares};
 use crate::plot::{self, Chart, Field, Picture, PlotAxis, Scale, Series, Style};
 use crate::region;
@@ -55,7 +56,7 @@ pub struct Arguments {
     /// Stiffness of drives that have none in the file, in N/m or N*m/rad
     #[arg(long, value_name = "NUMBER", allow_hyphen_values = true)]
     stiffness: Option<f64>,
-    /// Wrench on the platform for `effort`: fx=10,fy=0,mz=1; what is left out is zero
+    /// Wrench on the platform for `effort` and `deflection`: fx=10,fy=0,mz=1; what is left out is zero
     #[arg(long, value_name = "COMPONENTS", allow_hyphen_values = true)]
     wrench: Option<String>,
     /// What the drives do while a natural frequency is mapped; elastic unless given
@@ -147,7 +148,8 @@ fn asked<'r>(robot: &'r Robot, region: &Region, arguments: &Arguments) -> Result
         asked = asked.stiffness(k);
     }
     if let Some(text) = &arguments.wrench {
-        asked = asked.wrench(wrench(robot, text)?);
+        let all = arguments.quantity == "deflection";
+        asked = asked.wrench(if all { loads::wrench(text, "--wrench")? } else { wrench(robot, text)? });
     }
     if arguments.follow || arguments.by_order {
         asked = asked.followed(arguments.follow);
@@ -161,7 +163,7 @@ fn check_options(arguments: &Arguments) -> Result<(), Failure> {
     let frequency = frequency_number(quantity).is_some();
     let named = matches!(quantity, "aspect" | "reachable");
     for (given, goes, option, with) in [
-        (arguments.wrench.is_some(), quantity == "effort", "--wrench", "effort"),
+        (arguments.wrench.is_some(), matches!(quantity, "effort" | "deflection"), "--wrench", "effort or deflection"),
         (arguments.stiffness.is_some(), quantity == "stiffness", "--stiffness", "stiffness"),
         (arguments.actuators.is_some(), frequency, "--actuators", "f1, f2, .."),
         (arguments.scale.is_some(), !named, "--scale", "what has a value, not with names of areas"),

@@ -110,7 +110,8 @@ pub fn along_text(robot: &Robot, found: &AlongAnswer, crossings: bool) -> String
     out.push_str("efforts with friction; peaks and limits between the instants too, to 1e-6\n\n");
     found.crossings.iter().filter(|_| crossings).for_each(|c| out += &crossing_text(robot, c));
     if found.violations.is_empty() && !found.drives.iter().any(|d| d.unbounded) {
-        out.push_str("no limit of the file is left\n");
+        out.push_str("no limit of the file is left");
+        out.push_str(if found.refused.is_empty() { "\n" } else { " where there is an answer\n" });
     }
     for v in &found.violations {
         let _ = writeln!(

@@ -1,6 +1,6 @@
 //! Flexible robots in motion, from the command line: static deflection, free and forced vibration, frequency response.
 
-use crate::common::{file, json, repository, run};
+use crate::common::{document, file, json, repository, run};
 use serde_json::Value;
 use std::fmt::Write as _;
 
@@ -262,4 +262,18 @@ fn a_slider_on_a_beam_is_told_and_does_not_move_in_silence() {
         assert!(status != 0 && err.contains("`1` slides along the flexible beam `rail`"), "{question:?}: {err}");
     }
     assert_eq!(run(&["simulate", &rail, "--time", "0.01", "--efforts", "q1=1", "--rigid"]).2, 0);
+}
+
+#[test]
+fn deflection_is_mapped_under_weight_and_load() {
+    let region = ["map", "five-bar-flexible", "--quantity", "deflection", "--region", "x=0:0.05:3", "--json"];
+    let (own, status) = document(&region);
+    assert!(status == 0 && own["unit"] == "m" && own["complete"] == true, "{own}");
+    let (loaded, _) = document(&[&region[..], &["--wrench", "fz=-5"]].concat());
+    let first = |answer: &serde_json::Value| answer["values"][0].as_f64().unwrap();
+    assert!(first(&own) > 0.0 && first(&loaded) > 1.5 * first(&own), "{own} {loaded}");
+    let (_, err, status) = run(&[&region[..6], &["--wrench", "mz=1"]].concat());
+    assert!(status == 2 && err.contains("no moment acts"), "{err}");
+    let (_, err, status) = run(&["map", "five-bar", "--quantity", "deflection", "--region", "x=0:0.05:3"]);
+    assert!(status == 2 && err.contains("nothing of this robot gives way"), "{err}");
 }

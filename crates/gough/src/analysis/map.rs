@@ -1,6 +1,7 @@
 //! A scalar over a region of the workspace, on all cores.
 
 use super::block_map::{in_blocks, program_for};
+use super::deflection_map::deflections;
 use super::frequency_map::{FrequencyNotes, FrequencyOf, frequencies};
 use super::of_jacobian::{OF_JACOBIAN, OfJacobian};
 use super::platform_map::{PlatformOf, PlatformValue, platform_values};
@@ -17,6 +18,7 @@ use crate::linalg::dense::{Matrix, svd};
 use crate::linalg::small::Dense;
 use crate::model::Model;
 use crate::program::BlockProgram;
+use crate::spatial::Wrench;
 use rayon::prelude::*;
 use std::fmt;
 use std::sync::Arc;
@@ -41,6 +43,8 @@ pub enum Quantity {
     Effort(Vec<f64>),
     /// Lowest stiffness of the platform, angles at the length scale, from the stiffness of the drives.
     Stiffness(Vec<f64>),
+    /// How far the tool gives way under gravity and this wrench on the platform, in world axes, drives held.
+    Deflection(Wrench<f64>),
     /// A natural frequency, in Hz.
     Frequency(FrequencyOf),
     /// A stiffness, the compliance or a frequency of the platform by the Cartesian method.
@@ -48,7 +52,7 @@ pub enum Quantity {
 }
 
 /// Quantities besides functions of J: name, unit, description.
-const OTHERS: [(&str, &str, &str); 19] = [
+const OTHERS: [(&str, &str, &str); 20] = [
     ("reachable", "", "1 where the pose can be reached; area or volume, and that of the largest aspect"),
     ("modes", "", "number of working modes that reach the pose"),
     ("aspect", "", "connected singularity-free regions, numbered from the largest"),
@@ -75,6 +79,11 @@ const OTHERS: [(&str, &str, &str); 19] = [
         "m/N",
         "largest displacement by a unit force, lengths scaled: drives, joints and links, Cartesian method",
     ),
+    (
+        "deflection",
+        "m",
+        "how far beams, shapes, springs and transmissions let the tool move under gravity and the wrench of --wrench, drives held",
+    ),
     ("f1", "Hz", "lowest natural frequency; f2, f3, .. the next"),
 ];
 
@@ -98,6 +107,7 @@ impl Quantity {
             "distance-lpjts" => Self::Distance(Some(Kind::Lpjts)),
             "distance-constraint" => Self::Distance(Some(Kind::Constraint)),
             "effort" => Self::Effort(wrench.ok_or(MapError::NoWrench)?),
+            "deflection" => Self::Deflection(Wrench::zero()),
             "stiffness" => Self::Stiffness(stiffness.ok_or(MapError::NoStiffness)?),
             _ if OfJacobian::named(name).is_some() => {
                 Self::OfJacobian(OfJacobian::named(name).unwrap_or(&OF_JACOBIAN[0]))
@@ -212,6 +222,10 @@ fn map_with(
             Some(seen) => platform_values(model, &seen, mode, region, *of, progress),
             None => (0..region.len()).map(|node| refusal(model, mode, region, node)).collect(),
         };
+        return gather(Probe::new(model, mode), region, quantity, &found);
+    }
+    if let Quantity::Deflection(load) = quantity {
+        let found = deflections(model, mode, region, *load, progress);
         return gather(Probe::new(model, mode), region, quantity, &found);
     }
     let n = region.len();

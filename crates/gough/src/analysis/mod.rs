@@ -1,6 +1,7 @@
 //! Stage 6: what a robot can do and where it fails: mobility, singularities and their loci, dependence of lines, maps.
 
 mod block_map;
+mod deflection_map;
 mod end_of_reach;
 mod frequency_map;
 pub mod grassmann;

@@ -9,6 +9,7 @@ use crate::analysis::singularity::singularities;
 use crate::analysis::{CoordinateSpan, PlatformOf, PlatformValue, Region, coordinate_name};
 use crate::description::{Concern, Coordinate, LeftOut, RodInertia, VirtualTwists};
 use crate::elastodynamics::cartesian::{Cartesian, Choices};
+use crate::elastodynamics::motion::is_flexible;
 use crate::elastodynamics::{Actuators, Vibration};
 use crate::kinematics::{Kind, WorkingMode, inverse};
 use crate::model::{Model, Topology};
@@ -315,7 +316,7 @@ impl Robot {
 impl MapQuestion<'_> {
     region_methods!();
 
-    /// The wrench that the drives balance, for `effort`.
+    /// The wrench that the drives balance, for `effort`, and that acts beside gravity, for `deflection`.
     pub fn wrench(mut self, wrench: Wrench<f64>) -> Self {
         self.wrench = Some(wrench);
         self
@@ -407,6 +408,19 @@ impl MapQuestion<'_> {
                 if of.number > most {
                     return Err(Error::Question(format!("f{}: the robot has {most} natural frequencies", of.number)));
                 }
+            }
+            Quantity::Deflection(load) => {
+                *load = self.wrench.unwrap_or(Wrench::zero());
+                let why = if !is_flexible(model) {
+                    "nothing of this robot gives way: `deflection` is of beams, modal bodies, springs and transmissions"
+                } else if model.topology().platform.tool.is_some() && load.m.norm() > 0.0 {
+                    "the platform is a point, on which no moment acts"
+                } else if self.followed.is_some() {
+                    "deflection has no modes to follow; that goes with natural frequencies"
+                } else {
+                    return Ok(quantity);
+                };
+                return Err(Error::Question(why.to_owned()));
             }
             _ if self.followed.is_some() => {
                 let why = format!("{} has no modes to follow; that goes with natural frequencies", self.quantity);

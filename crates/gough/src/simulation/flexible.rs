@@ -126,7 +126,13 @@ pub struct FlexibleSummary {
     pub energy_error: f64,
     /// Largest distance of the tool point from where it ends, over the last tenth of the time: vibration that is left.
     pub residual_vibration: f64,
+    /// The recorded time from which on the tool point stays within [`SETTLED`] of its largest distance from the middle of where it
+    /// ends, the last tenth of the time; none where it has not settled by then.
+    pub settling_time: Option<f64>,
 }
+
+/// Share of its largest distance from where it ends within which the tool point is called settled.
+pub const SETTLED: f64 = 0.02;
 
 /// Most steps of one simulation.
 const MOST_STEPS: usize = 5_000_000;
@@ -189,6 +195,7 @@ impl<'a, 'm> FlexibleRun<'a, 'm> {
             stopped: None,
             energy_error: 0.0,
             residual_vibration: 0.0,
+            settling_time: None,
         };
         Self { plant, method, options, t: 0.0, h, q, v, scale, work: 0.0, lost: 0.0, summary }
     }
@@ -274,7 +281,7 @@ impl<'a, 'm> FlexibleRun<'a, 'm> {
         let (q, v) = (self.q.clone(), self.v.clone());
         let first = self.plant.instant(0.0, &q, &v)?;
         let total = |i: &FlexibleInstant| i.kinetic_energy + i.potential_energy + i.elastic_energy;
-        let (start, mut largest, mut late) = (total(&first), 0.0_f64, Vec::new());
+        let (start, mut largest, mut path) = (total(&first), 0.0_f64, vec![(0.0, first.position)]);
         let mut goes_on = observer(&first);
         let (mut record, mut border, mut since, mut has_failed) = (1_usize, self.border(), usize::MAX, false);
         while goes_on && self.t < self.options.duration * (1.0 - 1e-14) && self.summary.steps < MOST_STEPS {
@@ -340,9 +347,7 @@ impl<'a, 'm> FlexibleRun<'a, 'm> {
                 largest = largest.max(instant.kinetic_energy).max(instant.elastic_energy);
                 let drift = (total(&instant) - start - self.work + self.lost).abs();
                 self.summary.energy_error = self.summary.energy_error.max(drift);
-                if self.t >= 0.9 * self.options.duration {
-                    late.push(instant.position);
-                }
+                path.push((self.t, instant.position));
                 goes_on = observer(&instant);
             }
         }
@@ -353,7 +358,9 @@ impl<'a, 'm> FlexibleRun<'a, 'm> {
         self.summary.t = self.t;
         self.summary.evaluations = self.method.evaluations;
         self.summary.energy_error /= largest.max(f64::MIN_POSITIVE);
-        self.summary.residual_vibration = swing(&late);
+        let from = path.iter().position(|(t, _)| *t >= 0.9 * self.options.duration).unwrap_or(path.len());
+        self.summary.residual_vibration = swing(&path[from..]);
+        self.summary.settling_time = settled(&path, from);
         Ok(self.summary)
     }
 
@@ -374,12 +381,22 @@ impl<'a, 'm> FlexibleRun<'a, 'm> {
 }
 
 /// Half of the largest distance between points.
-fn swing(points: &[[f64; 3]]) -> f64 {
+fn swing(points: &[(f64, [f64; 3])]) -> f64 {
     let range = |k: usize| {
-        let all = points.iter().map(|p| p[k]);
+        let all = points.iter().map(|(_, p)| p[k]);
         all.clone().fold(f64::NEG_INFINITY, f64::max) - all.fold(f64::INFINITY, f64::min)
     };
     if points.is_empty() { 0.0 } else { 0.5 * (0..3).map(|k| range(k).powi(2)).sum::<f64>().sqrt() }
+}
+
+/// When a path has come near the middle of its end for good, which begins with the point of this number.
+fn settled(path: &[(f64, [f64; 3])], end: usize) -> Option<f64> {
+    let late = path.get(end..).filter(|late| late.len() > 1)?;
+    let middle: [f64; 3] = std::array::from_fn(|k| late.iter().map(|(_, p)| p[k]).sum::<f64>() / late.len() as f64);
+    let away = |p: &[f64; 3]| (0..3).map(|k| (p[k] - middle[k]).powi(2)).sum::<f64>().sqrt();
+    let farthest = path.iter().map(|(_, p)| away(p)).fold(0.0, f64::max);
+    let first = path.iter().rposition(|(_, p)| away(p) > SETTLED * farthest).map_or(0, |k| k + 1);
+    (first <= end).then(|| path[first].0)
 }
 
 /// Why a motion went no farther.
@@ -389,5 +406,27 @@ fn ended(why: &ElasticError) -> String {
             "the loops of the robot do not close beyond this posture: a leg is at the end of its reach, or at a singularity".to_owned()
         }
         other => other.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::settled;
+
+    #[test]
+    fn a_path_is_settled_once_it_stays_near_its_end() {
+        let path = |decay: f64| -> Vec<(f64, [f64; 3])> {
+            let one = |k: usize| {
+                let t = 0.01 * k as f64;
+                (t, [1.0 + (-decay * t).exp() * (50.0 * t).cos(), 2.0, 0.0])
+            };
+            (0..=500).map(one).collect()
+        };
+        // exp(-2 t) is 0.02 at t = 1.956; peaks are 0.0628 s apart.
+        let time = settled(&path(2.0), 450).unwrap();
+        assert!((time - 1.956).abs() < 0.07, "{time}");
+        assert_eq!(settled(&path(0.1), 450), None);
+        assert_eq!(settled(&[(0.0, [1.0; 3]), (1.0, [1.0; 3])], 0), Some(0.0));
+        assert_eq!(settled(&[(0.0, [1.0; 3])], 0), None);
     }
 }

@@ -14,7 +14,9 @@ mod plant;
 mod watch;
 
 pub use control::{Controller, EffortTable, Feedback, Gains, Law};
-pub use flexible::{FlexibleInstant, FlexibleLaw, FlexibleOptions, FlexibleSummary, TimedLoad, simulate_flexible};
+pub use flexible::{
+    FlexibleInstant, FlexibleLaw, FlexibleOptions, FlexibleSummary, SETTLED, TimedLoad, simulate_flexible,
+};
 pub use integrate::Method;
 pub use outcome::{Instant, Noise, SetupError, SimulationOptions, Stop, Summary};
 

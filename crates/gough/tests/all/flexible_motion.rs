@@ -465,4 +465,28 @@ fn response_at_rest_is_the_static_deflection() {
     };
     let moved = at(&mut flexible, &bent) - at(&mut flexible, &state);
     assert!((moved / force / found.static_compliance - 1.0).abs() < 1e-5, "{moved} {}", found.static_compliance);
+    // A map of it has the length of that displacement.
+    let [x, y] = [robot.home().pose().p.x, robot.home().pose().p.y];
+    let asked = robot.map("deflection").over("x", x, x + 0.05, 2).over("y", y, y + 0.05, 2).wrench(wrench);
+    let map = asked.answer().unwrap();
+    assert!(map.values.iter().all(Option::is_some), "{:?}", map.refused);
+    let wanted = (0..3).map(|i| (force * found.compliance[i][0]).powi(2)).sum::<f64>().sqrt();
+    assert!((map.values[0].unwrap() / wanted - 1.0).abs() < 1e-5, "{:?} {wanted}", map.values);
+    let rigid = gough::Robot::shipped("five-bar").unwrap();
+    let refused = rigid.map("deflection").over("x", 0.0, 0.1, 2).answer().unwrap_err();
+    assert!(refused.to_string().contains("nothing of this robot gives way"), "{refused}");
+}
+
+/// The platform of a robot with its weight alone sinks by what its stiffness says; twice the load on a beam moves it twice as far.
+#[test]
+fn what_weight_moves_is_mapped() {
+    let robot = gough::Robot::shipped("five-bar-flexible").unwrap();
+    let at = |force: f64| {
+        let load = Wrench { f: vec3(0.0, 0.0, -force), m: vec3(0.0, 0.0, 0.0) };
+        let asked = robot.map("deflection").over("x", 0.0, 0.05, 2).over("y", 0.25, 0.3, 2).wrench(load);
+        asked.answer().unwrap().values[0].unwrap()
+    };
+    let [own, once, twice] = [0.0, 1.0, 2.0].map(at);
+    assert!(own > 1e-9, "{own}");
+    assert!(((twice - once) / (once - own) - 1.0).abs() < 1e-2, "{own} {once} {twice}");
 }

@@ -5,6 +5,7 @@ use super::solve::{FlexibleRobot, FlexibleState};
 use crate::elastodynamics::error::ElasticError;
 use crate::kinematics::Posture;
 use crate::linalg::small::Dense;
+use crate::spatial::Vec3;
 
 /// Steps of the differences: fractions of a radian or of the length of the robot.
 const STEP: f64 = 1e-6;
@@ -82,7 +83,12 @@ impl FlexibleRobot<'_> {
         self.complete(&mut state)?;
         let rows: Vec<usize> = slots.iter().filter_map(|s| self.independent().iter().position(|k| k == s)).collect();
         let mut before = f64::INFINITY;
-        let mut K = self.slopes(&state, &slots, false)?;
+        // The stiffness of the bodies leads there, unless weight or forces in the loops add much to it.
+        let [.., all] = self.matrices(&state);
+        let mut K = Dense::zeros(rows.len(), rows.len());
+        for (i, r) in rows.iter().enumerate() {
+            rows.iter().enumerate().for_each(|(j, c)| *K.at_mut(i, j) = all.at(*r, *c));
+        }
         for _ in 0..MOST_STEPS {
             let h = self.forces(&state)?;
             let step =
@@ -102,6 +108,20 @@ impl FlexibleRobot<'_> {
             before = size;
         }
         Err(ElasticError::NotAtRest)
+    }
+
+    /// How far gravity and loads move the tool point while the drives stand where they are at a posture, in world axes.
+    pub fn deflection(&mut self, posture: &Posture) -> Result<Vec3<f64>, ElasticError> {
+        let active = &self.model.topology().active;
+        let given = Given::Active { q: posture.joints(self.model, active), qd: vec![0.0; active.len()] };
+        let straight = self.state(posture, &given, &[], &[])?;
+        let bent = self.deflected(&straight)?;
+        let mut at = |state: &FlexibleState| {
+            self.equations(state, None);
+            self.flexible.tool(&vec![0.0; state.rates.len()], &self.data).0.p
+        };
+        let from = at(&straight);
+        Ok(at(&bent) - from)
     }
 
     /// Elastic coordinates with which a platform that bends rests at its pose under gravity and loads, whatever its drives must give.
