@@ -39,12 +39,13 @@ impl RobotChoice {
         }
         let (name, text, folder) = self.text(output)?;
         let set = self.set.iter().map(|s| split(s, "--set")).collect::<Result<Vec<_>, _>>()?;
+        let extended = gough::robots::ExtendedFiles::default();
         let files = |file: &str| {
             if gough::robots::text(&self.robot).is_some() {
                 return gough::robots::file(&self.robot, file);
             }
-            if let Some(shipped) = gough::robots::text(file) {
-                return Ok(shipped.to_owned()); // an overlay may extend a shipped robot
+            if let Some(text) = extended.get(file) {
+                return Ok(text); // an overlay may extend a shipped robot
             }
             let path = named_in(folder.as_deref().unwrap_or(Path::new(".")), file, self.allow_outside)?;
             read_limited(&path, 64 << 20).map_err(|e| e.to_string())

@@ -87,10 +87,11 @@ impl Source {
     /// Make the robot.
     pub fn robot(self) -> Result<Robot, Error> {
         let shipped = robots::text(&self.name).is_some();
+        let extended = robots::ExtendedFiles::default();
         let files = |own: &str| match self.files.get(own) {
             Some(text) => Ok(text.clone()),
             None if shipped => robots::file(&self.name, own),
-            None => robots::text(own).map(str::to_owned).ok_or_else(|| format!("there is no file `{own}`")),
+            None => extended.get(own).ok_or_else(|| format!("there is no file `{own}`")),
         };
         let stem = Path::new(&self.name).file_stem().map_or(self.name.clone(), |s| s.to_string_lossy().into_owned());
         let options = ReadOptions { set: self.set.clone(), files: &files, name: stem };

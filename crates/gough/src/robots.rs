@@ -1,6 +1,7 @@
 //! Robots that come with the library, compiled into it.
 
 use crate::description::ReadOptions;
+use std::cell::Cell;
 
 /// Names and robot files; names and reference data, apart so that a program without use for them does not carry them.
 macro_rules! shipped {
@@ -42,6 +43,23 @@ const FILES: &[(&str, &str, &str)] = &[(
 pub fn file(name: &str, file: &str) -> Result<String, String> {
     let found = FILES.iter().find(|(robot, own, _)| *robot == name && *own == file);
     found.map(|f| f.2.to_owned()).ok_or_else(|| format!("`{name}` is shipped without a file `{file}`"))
+}
+
+/// The files of a robot that may extend a shipped one: the text of that robot, and then the files that it names.
+#[derive(Default)]
+pub struct ExtendedFiles {
+    robot: Cell<Option<&'static str>>,
+}
+
+impl ExtendedFiles {
+    /// The file, where it is one of these.
+    pub fn get(&self, own: &str) -> Option<String> {
+        if let Some((name, text)) = SHIPPED.iter().find(|r| r.0 == own) {
+            self.robot.set(Some(name));
+            return Some((*text).to_owned());
+        }
+        self.robot.get().and_then(|robot| file(robot, own).ok())
+    }
 }
 
 /// Names of the shipped robots.

@@ -116,6 +116,7 @@ fn answer(robot: &Robot, arguments: &Arguments) -> Result<(), Failure> {
     if arguments.data.is_empty() {
         return Err(Failure::Usage("give records with --data, or ask for a motion with --excite".to_owned()));
     }
+    let extends = arguments.overlay.as_ref().map(|path| extended(robot, arguments, path)).transpose()?;
     let mode = one_mode(robot, arguments.mode.as_deref())?;
     let cutoff = arguments.cutoff.map(|c| positive(c, "--cutoff")).transpose()?;
     let how = Processing { cutoff, sign: sign(arguments)? };
@@ -126,8 +127,8 @@ fn answer(robot: &Robot, arguments: &Arguments) -> Result<(), Failure> {
     let (used, held) = (read(&arguments.data)?, read(&arguments.validate)?);
     let found = robot.identify(&mode, &used, &held, &how).map_err(|why| told(arguments, why))?;
     let mut files = Files::default();
-    if let Some(path) = &arguments.overlay {
-        files.add(path, overlay(robot, &extended(arguments), &found.possible.values).as_bytes())?;
+    if let (Some(path), Some(extends)) = (&arguments.overlay, &extends) {
+        files.add(path, overlay(robot, extends, &found.possible.values).as_bytes())?;
     }
     if let Some(path) = &arguments.plot {
         files.add(path, &draw(robot, &mode, &found.found, path).map_err(|e| Failure::Output(e.to_string()))?)?;
@@ -138,7 +139,8 @@ fn answer(robot: &Robot, arguments: &Arguments) -> Result<(), Failure> {
 /// A fault of the records is a wrong question; what the motion does not show is an answer.
 fn told(arguments: &Arguments, why: gough::Error) -> Failure {
     let gough::Error::Record(why) = why else { return why.into() };
-    let files: Vec<String> = arguments.data.iter().map(|p| p.display().to_string()).collect();
+    let files: Vec<String> =
+        arguments.data.iter().chain(&arguments.validate).map(|p| p.display().to_string()).collect();
     let message = format!("{}: {why}", files.join(", "));
     match why {
         RecordError::NotExciting { .. } | RecordError::Parameters(_) => Failure::No(why.kind(), message),
@@ -158,13 +160,27 @@ fn sign(arguments: &Arguments) -> Result<Sign, Failure> {
     arguments.friction_width.map_or(Ok(Sign::Sharp), |w| positive(w, "--friction-width").map(Sign::Smooth))
 }
 
-/// How the overlay calls the robot: a shipped one by name, a file by its name.
-fn extended(arguments: &Arguments) -> String {
-    let path = Path::new(&arguments.subject.robot);
-    if gough::robots::text(&arguments.subject.robot).is_some() {
-        return arguments.subject.robot.clone();
+/// How the overlay calls the robot: a shipped one by name, a file by its way from the folder of the overlay.
+fn extended(robot: &Robot, arguments: &Arguments, overlay: &Path) -> Result<String, Failure> {
+    let usage = |why: &str| Failure::Usage(format!("--overlay: {why}"));
+    let name = &arguments.subject.robot;
+    if !arguments.subject.set.is_empty() {
+        return Err(usage("parameters of --set would not be in the overlay; write them into the robot file"));
     }
-    path.file_name().map_or_else(|| arguments.subject.robot.clone(), |n| n.to_string_lossy().into_owned())
+    if robot.source().text.lines().any(|line| line.trim_start().starts_with("extends")) {
+        return Err(usage(
+            "the robot is an overlay itself, and no file extends one; identify the robot that it extends",
+        ));
+    }
+    if gough::robots::text(name).is_some() {
+        return Ok(name.clone());
+    }
+    let beyond = || usage("it extends the robot file, which must stand in the folder of the overlay or below");
+    let whole = |path: &Path| path.canonicalize().map_err(|_| beyond());
+    let folder = overlay.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let way = whole(Path::new(name))?;
+    let way = way.strip_prefix(whole(folder)?).map_err(|_| beyond())?;
+    Ok(way.to_string_lossy().replace('\\', "/"))
 }
 
 /// Limits by drive: `q11=5,q21=5`.

@@ -193,6 +193,7 @@ pub fn identify(
     };
     let (used, checked) = (equations(records)?, equations(held_back)?);
     let found = fitted(robot, &base, &used)?;
+    unlike_file(robot, &base, &used, records, &equations)?;
     Ok(Identification { cutoff: how.cutoff.unwrap_or_default(), ..told(robot, base, &used, &checked, found) })
 }
 
@@ -232,11 +233,12 @@ fn fitted(robot: &Robot, base: &BaseParameters, used: &[Rows]) -> Result<Fitted,
     spread(&mut chi, &active, &x);
     let per_equation = active.len() as f64 / freedoms.max(1) as f64;
     let deviation = deviations(used, &weights, &chi, (&inverse, &normal.scale), per_equation);
-    for (b, d) in base.base.iter().zip(&deviation) {
+    for (k, (b, d)) in base.base.iter().zip(&deviation).enumerate() {
         let j = b.coefficients[0].index;
         let positive = base.standard[j].quantity.place() >= 10;
-        let value = chi[base.base.iter().position(|o| o.name == b.name).unwrap_or(0)];
-        if positive && value < -6.0 * d {
+        let value = chi[k];
+        // Coarse encoders shift small parameters by more than their deviation tells; that is no sign.
+        if positive && value < -6.0 * d && acts(used, &chi, k) {
             return Err(RecordError::WrongSign { parameter: b.name.clone(), value });
         }
     }
@@ -246,6 +248,25 @@ fn fitted(robot: &Robot, base: &BaseParameters, used: &[Rows]) -> Result<Fitted,
         _ => f64::MAX,
     };
     Ok(Fitted { chi, deviation, condition })
+}
+
+/// Share of the effort of a drive that a parameter gives where its sign matters.
+const ACTS: f64 = 0.05;
+
+/// Whether a parameter gives a good part of the effort of some drive.
+fn acts(used: &[Rows], chi: &[f64], k: usize) -> bool {
+    let drives = used.first().map_or(0, |r| r.drives);
+    (0..drives).any(|drive| {
+        let (mut part, mut all) = (0.0, 0.0);
+        for rows in used {
+            for block in 0..rows.blocks() {
+                let (w, tau) = row(&rows.means, rows, block, drive);
+                part += (w[k] * chi[k]).powi(2);
+                all += tau * tau;
+            }
+        }
+        part > ACTS * ACTS * all
+    })
 }
 
 /// Every parameter must be told by the motion: what the columns before leave of its own, in the scaled normal equations.
@@ -287,6 +308,77 @@ fn scaled(base: &BaseParameters, used: &[Rows]) -> Result<(), RecordError> {
     if odd { Err(RecordError::Scale { times }) } else { Ok(()) }
 }
 
+/// What happens to columns of efforts: the order of drives, their signs, and how the record is mended, in words.
+fn mistakes(names: &[&str]) -> Vec<(Vec<usize>, Vec<f64>, String)> {
+    let drives = names.len();
+    let same: Vec<usize> = (0..drives).collect();
+    let mut all = vec![(same.clone(), vec![-1.0; drives], "the signs of all efforts are changed".to_owned())];
+    for i in 0..drives {
+        let mut signs = vec![1.0; drives];
+        signs[i] = -1.0;
+        all.push((same.clone(), signs, format!("the sign of tau_{} is changed", names[i])));
+        for j in i + 1..drives {
+            let mut order = same.clone();
+            order.swap(i, j);
+            all.push((order, vec![1.0; drives], format!("tau_{} and tau_{} change places", names[i], names[j])));
+        }
+    }
+    all
+}
+
+/// How far the efforts of a record are from those of the file: the sum of squares, and that of the efforts themselves.
+fn off_file(used: &[Rows], of_file: &[f64]) -> [f64; 2] {
+    let (rest, size, _) = left(used, of_file, false);
+    [rest.iter().sum(), size.iter().sum()]
+}
+
+/// Efforts that are farther from those of the file than this share of themselves may be those of other drives.
+const FAR: f64 = 0.3;
+/// Seconds of a record that are looked at with drives in other places.
+const GLANCE: f64 = 8.0;
+
+/// A model whose masses may be negative explains efforts of drives that changed places or signs as well: then the file tells, whose
+/// parameters are not right, but nearer to the right ones than to these.
+fn unlike_file(
+    robot: &Robot,
+    base: &BaseParameters,
+    used: &[Rows],
+    records: &[Record],
+    equations: &impl Fn(&[Record]) -> Result<Vec<Rows>, RecordError>,
+) -> Result<(), RecordError> {
+    let of_file: Vec<f64> = base.base.iter().map(|b| b.value).collect();
+    let [far, size] = off_file(used, &of_file);
+    if far < FAR * FAR * size {
+        return Ok(());
+    }
+    let short: Vec<Record> = records
+        .iter()
+        .map(|r| {
+            let seconds = r.times.last().zip(r.times.first()).map_or(0.0, |(b, a)| b - a);
+            r.split((GLANCE / seconds).min(1.0)).0
+        })
+        .collect();
+    let as_told = off_file(&equations(&short)?, &of_file)[0];
+    let names = robot.model().topology().active_names();
+    let mut best: Option<(f64, String)> = None;
+    for (order, signs, words) in mistakes(&names) {
+        let mended = short.iter().map(|r| {
+            let one = |(from, sign): (&usize, &f64)| r.efforts[*from].iter().map(|x| sign * x).collect();
+            Record { efforts: order.iter().zip(&signs).map(one).collect(), ..r.clone() }
+        });
+        let off = off_file(&equations(&mended.collect::<Vec<_>>())?, &of_file)[0];
+        if best.as_ref().is_none_or(|b| off < b.0) {
+            best = Some((off, words));
+        }
+    }
+    match best {
+        Some((off, hypothesis)) if off < as_told / 9.0 => {
+            Err(RecordError::UnlikeFile { hypothesis, gain: (as_told / off.max(f64::MIN_POSITIVE)).sqrt() })
+        }
+        _ => Ok(()),
+    }
+}
+
 /// Drives that changed places or signs: the efforts then fit badly, and much better when changed back.
 fn suspect(robot: &Robot, used: &[Rows], plain: &Normal, active: &[usize], chi: &[f64]) -> Result<(), RecordError> {
     let drives = used.first().map_or(0, |r| r.drives);
@@ -297,19 +389,7 @@ fn suspect(robot: &Robot, used: &[Rows], plain: &Normal, active: &[usize], chi: 
     let Some(worst) = worst.filter(|k| shares[*k] > 0.15) else { return Ok(()) };
     let total: f64 = rest.iter().sum();
     let mut best: Option<(f64, String)> = None;
-    let mut hypotheses: Vec<(Vec<usize>, Vec<f64>, String)> = Vec::new();
-    let same: Vec<usize> = (0..drives).collect();
-    for i in 0..drives {
-        let mut signs = vec![1.0; drives];
-        signs[i] = -1.0;
-        hypotheses.push((same.clone(), signs, format!("the sign of tau_{} is changed", names[i])));
-        for j in i + 1..drives {
-            let mut order = same.clone();
-            order.swap(i, j);
-            hypotheses.push((order, vec![1.0; drives], format!("tau_{} and tau_{} change places", names[i], names[j])));
-        }
-    }
-    for (order, signs, words) in hypotheses {
+    for (order, signs, words) in mistakes(&names) {
         let effort = |r: &Rows, block: usize, d: usize| {
             signs[d] * r.means[(block * r.drives + order[d] + 1) * (r.columns + 1) - 1]
         };

@@ -2,6 +2,7 @@
 
 use super::estimate::Identification;
 use crate::Robot;
+use crate::description::Flexible;
 use crate::dynamics::regressor::{ParameterKind, StandardSet};
 use crate::linalg::dense::{Matrix, svd};
 use nalgebra::Matrix4;
@@ -203,6 +204,12 @@ pub fn overlay(robot: &Robot, extends: &str, values: &[f64]) -> String {
     let mut names: Vec<&str> = set.parameters.iter().map(|p| p.of.as_str()).collect();
     names.sort_unstable();
     names.dedup();
+    let bends = |of: &str| {
+        let rows = &robot.model().description().bodies;
+        rows.iter()
+            .any(|row| row.name.text == of && matches!(row.flexible, Some(Flexible::Beam(_) | Flexible::Modal(_))))
+            || (of == "platform" && robot.model().description().platform.modal.is_some())
+    };
     for of in names {
         let value = |q: ParameterKind| {
             set.parameters.iter().zip(values).find(|(p, _)| p.of == of && p.quantity == q).map(|(_, x)| *x)
@@ -211,7 +218,12 @@ pub fn overlay(robot: &Robot, extends: &str, values: &[f64]) -> String {
             "platform" | "tool" => "platform".to_owned(),
             other => format!("body.\"{other}\""),
         };
-        if changed(of, false) && of.strip_suffix(".bar").is_none() {
+        if changed(of, false) && bends(of) {
+            let _ = writeln!(
+                text,
+                "\n# The inertia of {of} follows from how it bends: what was identified of it is left out."
+            );
+        } else if changed(of, false) && of.strip_suffix(".bar").is_none() {
             let m = value(ParameterKind::Mass).unwrap_or(0.0);
             let _ = write!(text, "\n[{heading}]\nmass = {m}\n");
             if let Some(xx) = value(ParameterKind::Inertia(0)) {

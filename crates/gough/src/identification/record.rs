@@ -68,6 +68,13 @@ pub enum RecordError {
         /// Time between samples.
         step: f64,
     },
+    /// A cutoff that the rate of samples does not carry.
+    Cutoff {
+        /// In Hz.
+        cutoff: f64,
+        /// The highest that this rate allows, in Hz.
+        most: f64,
+    },
     /// Efforts of another size than those of the file's parameters.
     Scale {
         /// How many times as large they are.
@@ -105,6 +112,13 @@ pub enum RecordError {
     NotExciting {
         /// The parameter that the others explain.
         parameter: String,
+    },
+    /// Efforts that the model explains, and that are far nearer to the file's when drives change places or signs.
+    UnlikeFile {
+        /// What is changed.
+        hypothesis: String,
+        /// How many times nearer.
+        gain: f64,
     },
     /// Efforts fit much better when drives change places or signs.
     Swapped {
@@ -151,6 +165,10 @@ impl fmt::Display for RecordError {
             Self::Slow { step } => {
                 write!(f, "samples are {step} s apart, too far for motions that show inertias; is the time in seconds?")
             }
+            Self::Cutoff { cutoff, most } => write!(
+                f,
+                "a cutoff of {cutoff} Hz is too high for the rate of these samples; give at most {most:.1} Hz, or leave it out"
+            ),
             Self::Scale { times } => write!(
                 f,
                 "efforts are {times:.2e} times those that the file gives for this motion; check their units (N m, N) and --gains"
@@ -180,6 +198,10 @@ impl fmt::Display for RecordError {
                 f,
                 "efforts fit {gain:.1} times better when {hypothesis}; check order and signs of the effort columns"
             ),
+            Self::UnlikeFile { hypothesis, gain } => write!(
+                f,
+                "efforts are {gain:.1} times nearer to those of the file's parameters when {hypothesis}; check order and signs of the effort columns"
+            ),
             Self::WrongSign { parameter, value } => write!(
                 f,
                 "{parameter} comes out as {value:.4}, which no robot has; check sign and order of the effort columns"
@@ -206,6 +228,7 @@ impl RecordError {
             Self::TooShort { .. } => "too-short",
             Self::TimeJump { .. } => "time-jump",
             Self::Slow { .. } => "slow",
+            Self::Cutoff { .. } => "cutoff",
             Self::Scale { .. } => "scale",
             Self::Degrees { .. } => "degrees",
             Self::Millimetres { .. } => "millimetres",
@@ -214,6 +237,7 @@ impl RecordError {
             Self::Posture { .. } => "posture",
             Self::NotExciting { .. } => "not-exciting",
             Self::Swapped { .. } => "swapped",
+            Self::UnlikeFile { .. } => "unlike-file",
             Self::WrongSign { .. } => "wrong-sign",
             Self::Unexplained { .. } => "unexplained",
             Self::Open => "open-joints",

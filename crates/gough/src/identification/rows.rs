@@ -24,17 +24,27 @@ pub struct Processing {
 impl Processing {
     /// With the cutoff that records ask for, unless one is given.
     pub(super) fn fitted(mut self, robot: &Robot, records: &[Record]) -> Result<Self, RecordError> {
-        if self.cutoff.is_none() {
-            let mut most = 0.0_f64;
-            for record in records {
-                let dt = record.checked(robot.model(), HIGHEST)?;
+        let (mut most, mut longest) = (0.0_f64, 0.0_f64);
+        for record in records {
+            let dt = record.checked(robot.model(), self.cutoff.unwrap_or(HIGHEST))?;
+            longest = longest.max(dt);
+            if self.cutoff.is_none() {
                 most = most.max(cutoff(record.measured.channels(), dt));
             }
-            self.cutoff = Some(if most > 0.0 { most } else { HIGHEST });
+        }
+        match self.cutoff {
+            Some(cutoff) if cutoff * longest > SAMPLED => {
+                return Err(RecordError::Cutoff { cutoff, most: SAMPLED / longest });
+            }
+            Some(_) => {}
+            None => self.cutoff = Some(if most > 0.0 { most } else { HIGHEST }.min(SAMPLED / longest)),
         }
         Ok(self)
     }
 }
+
+/// Most of a filter's cutoff, as a share of the rate of samples.
+const SAMPLED: f64 = 0.2;
 
 /// Radians, or lengths of the robot, that joints go from posture to posture at most while these are followed.
 const CLOSE: f64 = 0.03;
