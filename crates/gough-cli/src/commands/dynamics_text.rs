@@ -100,8 +100,9 @@ pub fn efforts_text(robot: &Robot, found: &Efforts) -> String {
     for v in found.null_space.iter().flatten() {
         let _ = writeln!(out, "null space: {}", list(v));
     }
-    if found.condition >= POOR_CONDITION {
-        let names: Vec<&str> = found.near_singularities.iter().map(|n| n.kind.word()).collect();
+    if found.condition >= POOR_CONDITION || !found.near_singularities.is_empty() {
+        let mut names: Vec<&str> = found.near_singularities.iter().map(|n| n.kind.word()).collect();
+        names.dedup();
         let near = if names.is_empty() { String::new() } else { format!(", near a singularity: {}", names.join(", ")) };
         let _ = writeln!(out, "condition {:.3e}{near}: errors of the model grow so in the efforts", found.condition);
     }

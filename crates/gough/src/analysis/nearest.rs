@@ -1,7 +1,7 @@
 //! The nearest singular pose: the point of a singular surface closest to a posture, found step by step.
 
 use super::singularity::{Kind, Report, SINGULAR, Singularity, singularities};
-use crate::kinematics::{Posture, SolveError, inverse, inverse_at_limit};
+use crate::kinematics::{Posture, SolveError, inverse_at_limit_from, inverse_from};
 use crate::model::Model;
 use crate::spatial::orientation::{from_axis_angle, to_axis_angle};
 use crate::spatial::{Pose, Vec3};
@@ -54,7 +54,7 @@ pub fn nearest_while(
         // As far as the workspace goes that way.
         (0..6).take_while(|_| goes_on()).find_map(|h| {
             let pose = moved(model, start.pose(), &step, 0.5_f64.powi(h));
-            inverse(model, &pose, start.mode()).ok()
+            inverse_from(model, &pose, start).ok()
         })
     });
     let mut searched = Searched { nearest: None, starts: (0, wanted), finished: true };
@@ -108,7 +108,7 @@ fn descend(
         // Not farther than a part of the robot's size at once.
         let shorten = (0.3 * model.size() / dot(&step, &step).sqrt()).min(1.0);
         step.iter_mut().for_each(|x| *x *= shorten);
-        let Some(next) = take_step(model, start, &at, &step, (from, &report), goes_on) else { break };
+        let Some(next) = take_step(model, &at, &step, (from, &report), goes_on) else { break };
         at = next;
     }
     close
@@ -130,15 +130,12 @@ fn dot(a: &[f64], b: &[f64]) -> f64 {
 /// bent inwards as that limit is.
 fn take_step(
     model: &Model<f64>,
-    start: &Posture,
     at: &Posture,
     step: &[f64],
     (from, report): (&Singularity, &Report),
     goes_on: &dyn Fn() -> bool,
 ) -> Option<Posture> {
-    let there = |step: &[f64], share: f64| {
-        inverse_at_limit(model, &moved(model, at.pose(), step, share), start.mode(), at.pose())
-    };
+    let there = |step: &[f64], share: f64| inverse_at_limit_from(model, &moved(model, at.pose(), step, share), at);
     // The longest part of the step that the workspace allows, and the leg that ends it.
     let mut blocking = None;
     let mut straight = None;

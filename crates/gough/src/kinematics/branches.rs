@@ -32,15 +32,19 @@ pub(super) fn reach(
     let given: Vec<(CoordId, f64)> = plan.given.iter().map(|c| (*c, pos.q(model.topology(), *c))).collect();
     let goes_on = pos.goes_on && pos.held.as_ref() == Some(mode);
     pos.held = if goes_on { pos.held.take() } else { None };
-    let start = pos.X_WE;
+    let stood = goes_on.then(|| pos.clone());
     let all = strands(model);
     for strand in &all {
-        if goes_on {
-            pos.X_WE = start;
-        } else {
-            load(model, strand, anchor(model, strand, mode)?, pos);
+        match &stood {
+            Some(stood) => pos.X_WE = stood.X_WE,
+            None => load(model, strand, anchor(model, strand, mode)?, pos),
         }
-        lead(model, strand, &mode.signs, pose, &given, pos).map_err(|e| why(model, strand, pose, pos, e))?;
+        if let Err(e) = lead(model, strand, &mode.signs, pose, &given, pos) {
+            let e = why(model, strand, pose, pos, e);
+            // Where it cannot go everything stays, so that the next posture is led from one whose loops are closed.
+            stood.iter().for_each(|stood| pos.clone_from(stood));
+            return Err(e);
+        }
     }
     if all == [Strand::Whole] {
         let mut exact = pos.clone();

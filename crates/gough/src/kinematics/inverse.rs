@@ -165,6 +165,28 @@ pub fn inverse_given(
     Ok(Posture::new(model, pos, mode.clone()))
 }
 
+/// All joints for a platform pose, led there from another posture where closed forms do not say which posture is meant.
+pub(crate) fn inverse_from(model: &Model<f64>, pose: &Pose<f64>, from: &Posture) -> Result<Posture, SolveError> {
+    inverse_beside(model, pose, from.mode(), from.positions())
+}
+
+/// [`inverse_from`] with the posture as positions and mode.
+pub(crate) fn inverse_beside(
+    model: &Model<f64>,
+    pose: &Pose<f64>,
+    mode: &WorkingMode,
+    beside: &Positions<f64>,
+) -> Result<Posture, SolveError> {
+    if model.topology().plan.anchors.is_empty() {
+        return inverse(model, pose, mode);
+    }
+    let mut pos = beside.clone().going_on();
+    pos.held = Some(mode.clone());
+    inverse_in(model, pose, mode, &mut pos)?;
+    pos.goes_on = false;
+    Ok(Posture::new(model, pos, mode.clone()))
+}
+
 pub(super) fn with_given(model: &Model<f64>, given: &[(CoordId, f64)]) -> Positions<f64> {
     let mut pos = Positions::new(model);
     for (c, q) in given {

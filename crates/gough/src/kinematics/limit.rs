@@ -2,7 +2,7 @@
 
 use super::closure::gap;
 use super::error::SolveError;
-use super::inverse::{Posture, inverse_given};
+use super::inverse::{Posture, inverse_from, inverse_given};
 use super::modes::WorkingMode;
 use super::newton::{self, Unknowns};
 use super::positions::Positions;
@@ -32,14 +32,33 @@ pub fn inverse_at_limit_given(
     inside: &Pose<f64>,
     given: &[(CoordId, f64)],
 ) -> Result<Posture, SolveError> {
-    let error = match inverse_given(model, pose, mode, given) {
+    at_limit(model, pose, (mode, inside), &|pose| inverse_given(model, pose, mode, given))
+}
+
+/// The posture at a pose near another posture, from which it is led where closed forms do not say which one it is; also where a leg is
+/// just stretched or folded.
+pub(crate) fn inverse_at_limit_from(
+    model: &Model<f64>,
+    pose: &Pose<f64>,
+    from: &Posture,
+) -> Result<Posture, SolveError> {
+    at_limit(model, pose, (from.mode(), from.pose()), &|pose| inverse_from(model, pose, from))
+}
+
+fn at_limit(
+    model: &Model<f64>,
+    pose: &Pose<f64>,
+    (mode, inside): (&WorkingMode, &Pose<f64>),
+    reach: &dyn Fn(&Pose<f64>) -> Result<Posture, SolveError>,
+) -> Result<Posture, SolveError> {
+    let error = match reach(pose) {
         Err(e @ SolveError::AtLimit { .. }) => e,
         Err(e @ SolveError::OutOfReach { by, .. }) if by < AT_THE_END * model.size() => e,
         other => return other,
     };
     for exponent in 2..=10 {
         let near = between(pose, inside, 10.0_f64.powi(exponent - 12));
-        let Ok(start) = inverse_given(model, &near, mode, given) else { continue };
+        let Ok(start) = reach(&near) else { continue };
         let mut pos: Positions<f64> = start.positions().clone();
         pos.X_WE = *pose;
         newton::assemble(model, &Unknowns::inverse(model, &model.topology().plan.given), &mut pos);

@@ -32,13 +32,14 @@ pub use error::SolveError;
 pub use fit::{FittedPosture, Reading, fit};
 pub(crate) use following::nearest_to_home;
 pub use forward::{Assemblies, CONTRADICTION, assemblies, forward, postures};
-pub(crate) use inverse::modes_near;
 pub use inverse::{
     Closed, Posture, inverse, inverse_given, inverse_in, joint_value, working_modes, working_modes_given,
 };
+pub(crate) use inverse::{inverse_beside, inverse_from, modes_near};
 pub use kind::{Kind, SINGULAR};
 pub use leg::screw;
 pub(crate) use limit::AT_THE_END;
+pub(crate) use limit::inverse_at_limit_from;
 pub use limit::{between, inverse_at_limit, inverse_at_limit_given};
 pub use modes::WorkingMode;
 pub use positions::{Frames, JointPosition, LegPositions, Positions, pose_bodies, pose_body, pose_leg};

@@ -233,6 +233,8 @@ impl Idm<'_> {
         if self.reactions {
             let all = joint_reactions(model, &posture, twist, acceleration, &plain)?;
             answer.reactions = Some(JointForces::new(model, &all));
+            // Constraint singularities are felt in the joints, not in the drives.
+            answer.near_singularities = nearly_singular(model, &posture);
         }
         if self.derivatives {
             let d = inverse_derivatives(model, &posture, twist, acceleration, &plain)?;
@@ -300,15 +302,19 @@ impl Efforts {
     }
 }
 
-/// Singularities that make efforts large, where the condition is poor.
+/// A singular value below this is near enough to be named.
+const NEARLY: f64 = 5.0 / POOR_CONDITION;
+
+/// Singularities that make efforts or rates large, where the condition is poor.
 fn near(model: &Model<f64>, posture: &Posture, condition: f64) -> Vec<NearSingularity> {
-    if condition < POOR_CONDITION {
-        return Vec::new();
-    }
+    if condition < POOR_CONDITION { Vec::new() } else { nearly_singular(model, posture) }
+}
+
+/// Singularities by which efforts, rates or forces in joints grow.
+fn nearly_singular(model: &Model<f64>, posture: &Posture) -> Vec<NearSingularity> {
     let report = singularities(model, posture);
-    let blamed = |s: &&crate::analysis::singularity::Singularity| {
-        matches!(s.kind, Kind::Type2 | Kind::Lpjts) && s.sigma < 5.0 / POOR_CONDITION
-    };
+    let blamed =
+        |s: &&crate::analysis::singularity::Singularity| s.kind != Kind::Lajts && (s.singular || s.sigma < NEARLY);
     report.list.iter().filter(blamed).map(NearSingularity::new).collect()
 }
 

@@ -24,11 +24,11 @@ use crate::dynamics::newton_euler::Sign;
 use crate::kinematics::{Kind, SINGULAR, SolveError, WorkingMode};
 use crate::model::Model;
 use crate::spatial::Pose;
-use integrate::{ChartState, RATES, TriedStep, Vector};
+use integrate::{ChartState, RATES, TriedStep, Vector, WORKS};
 use plant::{Plant, Trouble};
 use rand::SeedableRng;
 use rand_pcg::Pcg64Mcg;
-use watch::{NEAR, Watch};
+use watch::{FAIRLY_NEAR, NEAR, Watch};
 
 /// Most steps of one simulation, rejected ones included.
 pub const MOST_STEPS: usize = 20_000_000;
@@ -144,7 +144,17 @@ struct Run<'a, 'r> {
     records: usize,
     /// Energy at the start.
     energy: f64,
+    /// Energy at the state, less what it has got.
+    balance: f64,
     summary: Summary,
+}
+
+/// How many tolerances a step may be wrong in energy.
+const GAINED: f64 = 1e4;
+
+/// What drives, friction and loads have given by a state.
+fn got(state: &ChartState) -> f64 {
+    state.y[WORKS] - state.y[WORKS + 1] + state.y[WORKS + 2]
 }
 
 /// Steps below this share of the whole time are short.
@@ -188,6 +198,7 @@ impl<'a, 'r> Run<'a, 'r> {
             samples: 1,
             records: 0,
             energy: first.energies.iter().sum(),
+            balance: first.energies.iter().sum(),
             plant,
             law,
             watch,
@@ -265,7 +276,7 @@ impl<'a, 'r> Run<'a, 'r> {
         if self.h > SHORT * self.plant.options.duration {
             return None;
         }
-        let (kind, leg) = self.watch.near(&self.state.pose(), SINGULAR)?;
+        let (kind, leg) = self.near(SINGULAR)?;
         matches!(kind, Kind::Type1 | Kind::Lpjts).then_some(Stop::Singular { kind, leg })
     }
 
@@ -287,6 +298,12 @@ impl<'a, 'r> Run<'a, 'r> {
         let next = step.end.rebased(&pose);
         // The end of the step must have an answer too.
         let k1 = self.plant.derivative(&next).map_err(Some)?;
+        let energies = self.plant.energies(&next).map_err(Some)?;
+        let balance = energies.iter().sum::<f64>() - got(&next);
+        if self.lost_its_way(&next, energies, balance) {
+            self.h = 0.25 * h;
+            return Err(None);
+        }
         let gap = self.plant.gap();
         match self.watch.crossed(&next.pose()) {
             None => self.watch.go_on(),
@@ -300,10 +317,23 @@ impl<'a, 'r> Run<'a, 'r> {
         self.summary.saturated.iter_mut().zip(at_limit).filter(|(_, at)| **at).for_each(|(sum, _)| *sum += h);
         self.summary.steps += 1;
         let stopped = !self.tell_inside(&step, &next);
-        (self.state, self.k1) = (next, k1);
+        (self.state, self.k1, self.balance) = (next, k1, balance);
         // A step cut short by a corner says little about the next one.
         self.h = if h < 0.5 * self.h { self.h } else { longer };
         Ok(stopped.then_some(Stop::Interrupted))
+    }
+
+    /// Whether a step has gained or lost more energy than its tolerance allows: joints beside a singularity may turn so quickly that it
+    /// steps over what they do.
+    fn lost_its_way(&self, next: &ChartState, energies: [f64; 3], balance: f64) -> bool {
+        let Method::Adaptive { tolerance } = self.plant.options.method else { return false };
+        let kinetic = energies[0] + energies[1];
+        let scales = &self.scales[RATES..RATES + self.plant.n];
+        let fastest = next.t_r().iter().zip(scales).map(|(x, s)| x.abs() / s).fold(0.0, f64::max);
+        // An error of the rates by the tolerance changes the energy by this much.
+        let by_rates = kinetic * (1.0 + 2.0 / fastest);
+        let allowed = GAINED * tolerance * (by_rates + self.summary.energy_scale) + 1e-12 * energies[2].abs();
+        (balance - self.balance).abs() > allowed
     }
 
     fn step(&mut self, h: f64) -> Result<TriedStep, Trouble> {
@@ -329,27 +359,44 @@ impl<'a, 'r> Run<'a, 'r> {
         Some(Stop::Singular { kind, leg })
     }
 
+    /// The singularity that the robot is at or near to.
+    fn near(&self, sigma: f64) -> Option<(Kind, Option<String>)> {
+        self.watch.near(&self.state.pose(), &self.plant.dynamics.pos, sigma)
+    }
+
     /// Why steps became too small.
     fn diagnose(&mut self, trouble: Option<Trouble>) -> Stop {
         match trouble {
             Some(Trouble::Controller(e)) => Stop::Controller(e),
             // The end of a leg's reach: Type 1, or LPJTS where its passive joints alone are stretched.
-            Some(Trouble::Robot(SolveError::OutOfReach { leg, .. } | SolveError::AtLimit { leg })) => {
-                let kind = self.watch.near(&self.state.pose(), NEAR).map_or(Kind::Type1, |(kind, _)| kind);
+            Some(Trouble::Robot(
+                SolveError::OutOfReach { leg, .. }
+                | SolveError::AtLimit { leg }
+                | SolveError::CutOff { leg: Some(leg), .. },
+            )) => {
+                let kind = self.near(NEAR).map_or(Kind::Type1, |(kind, _)| kind);
                 Stop::Singular { kind, leg: Some(leg) }
             }
+            Some(Trouble::Robot(e @ SolveError::HardlyMoves { .. })) => {
+                let near = self.near(FAIRLY_NEAR);
+                near.map_or(Stop::Refused(e), |(kind, leg)| Stop::Singular { kind, leg })
+            }
             Some(Trouble::Robot(SolveError::Singular { kind, leg })) => {
-                let kind = self.watch.near(&self.state.pose(), NEAR).map_or(kind, |(kind, _)| kind);
+                let kind = self.near(NEAR).map_or(kind, |(kind, _)| kind);
                 Stop::Singular { kind, leg }
             }
             Some(Trouble::Robot(e)) if e.kind() == Kind::Type2.word() => {
                 Stop::Singular { kind: Kind::Type2, leg: None }
             }
             Some(Trouble::Robot(e @ SolveError::OutOfRange { .. })) => Stop::Refused(e),
-            other => match (self.watch.near(&self.state.pose(), NEAR), other) {
-                (Some((kind, leg)), _) => Stop::Singular { kind, leg },
-                (None, Some(Trouble::Robot(e))) => Stop::Refused(e),
-                _ => Stop::StepTooSmall,
+            Some(Trouble::Robot(e)) => match self.near(NEAR) {
+                Some((kind, leg)) => Stop::Singular { kind, leg },
+                None => Stop::Refused(e),
+            },
+            // Steps that gain or lose energy however short they are: joints run away.
+            _ => match self.near(FAIRLY_NEAR) {
+                Some((kind, leg)) => Stop::Singular { kind, leg },
+                None => Stop::StepTooSmall,
             },
         }
     }

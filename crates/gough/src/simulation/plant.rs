@@ -189,6 +189,14 @@ impl<'a> Plant<'a> {
         })
     }
 
+    /// Energies at the state whose derivative was taken last: of the bodies, of the rotors, of gravity.
+    pub(super) fn energies(&mut self, state: &ChartState) -> Result<[f64; 3], Trouble> {
+        let (t_r, td_r) = (state.t_r(), self.td_r);
+        let d = &mut self.dynamics;
+        move_bodies(self.model, &t_r[..self.n], &td_r[..self.n], &mut d.pos, &mut d.motion).map_err(Trouble::Robot)?;
+        Ok(energies(self.model, &d.pos, &d.motion))
+    }
+
     /// The pose of a state, coordinates that follow being taken from the closures.
     pub(super) fn closed(&mut self, state: &ChartState) -> Result<Pose<f64>, SolveError> {
         let pose = state.pose();

@@ -2,7 +2,7 @@
 
 use crate::analysis::singularity::{sigma, singularities};
 use crate::analysis::{Probe, SingularFunction};
-use crate::kinematics::{Kind, WorkingMode, inverse};
+use crate::kinematics::{Kind, Positions, WorkingMode, inverse_beside};
 use crate::model::Model;
 use crate::spatial::Pose;
 
@@ -11,6 +11,8 @@ const GENUINE: f64 = 1e-4;
 
 /// A step that becomes too small this near a singularity, by its singular value, is the singularity's doing.
 pub(super) const NEAR: f64 = 1e-2;
+/// A singularity that is this near has taken the digits of an acceleration.
+pub(super) const FAIRLY_NEAR: f64 = 0.1;
 
 /// Looks at one posture after the other.
 pub(super) struct Watch<'m> {
@@ -81,9 +83,9 @@ impl<'m> Watch<'m> {
         names.collect::<Vec<_>>().join(", ")
     }
 
-    /// The singularity that a posture is at or near to, if any: by a singular value below this.
-    pub fn near(&self, pose: &Pose<f64>, sigma: f64) -> Option<(Kind, Option<String>)> {
-        let posture = inverse(&self.model.without_ranges(), pose, self.mode).ok()?;
+    /// The singularity that a posture, which is beside another, is at or near to, if any: by a singular value below this.
+    pub fn near(&self, pose: &Pose<f64>, beside: &Positions<f64>, sigma: f64) -> Option<(Kind, Option<String>)> {
+        let posture = inverse_beside(&self.model.without_ranges(), pose, self.mode, beside).ok()?;
         let report = singularities(self.model, &posture);
         let worst = report.list.iter().min_by(|a, b| a.sigma.total_cmp(&b.sigma))?;
         (worst.sigma < sigma).then(|| (worst.kind, worst.leg.clone()))
