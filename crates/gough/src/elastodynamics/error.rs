@@ -230,7 +230,8 @@ impl fmt::Display for ElasticError {
                 "the platform of this robot is a point on a flexible leg and has no coordinates of its own; give the active joints",
             ),
             ElasticError::NoInertia { what } => {
-                write!(f, "{what} moves without inertia, so that its acceleration is not determined; give a body there a mass")
+                write!(f, "{what} moves without inertia, so that its acceleration is not determined; give a body there a mass, the drive a \
+                           `rotor_inertia`, or take everything as rigid (--rigid)")
             }
             ElasticError::RedundantDrives { drives, wanted } => write!(
                 f,
