@@ -252,6 +252,8 @@ fn led_here<'m>(
         let mut pos = Positions::new(model);
         load(model, strand, anchor, &mut pos);
         if lead(model, strand, &mode.signs, pose, given, &mut pos).is_ok() {
+            // Closed forms give joints alone; postures are compared by where their bodies are.
+            pose_bodies(model, &mut pos);
             led.push((anchor, pos));
         }
         seen.push(mode);

@@ -187,8 +187,8 @@ impl Idm<'_> {
     ///
     /// ```
     /// let robot = gough::Robot::shipped("five-bar-flexible")?;
-    /// let asked = robot.idm(robot.home().pose()).flexible()?;
-    /// let found = asked.deflected().answer()?;
+    /// let asked = robot.idm(robot.home().pose());
+    /// let found = asked.flexible()?.deflected().answer()?;
     /// assert!(found.elastic_energy > 0.0 && found.efforts.len() == 2);
     /// # Ok::<(), gough::Error>(())
     /// ```

@@ -196,3 +196,23 @@ fn the_motors_of_merged_legs_lead_back() {
         assert!(found.postures.iter().any(back), "{by:?}");
     }
 }
+
+/// Legs that hang on a leg without closed form have the names of home at other poses, each mode once; a mode leads back from its joints.
+#[test]
+fn modes_of_legs_that_hang_on_each_other_keep_their_names() {
+    let robot = test_robot("geared");
+    let names = |pose: &gough::Pose<f64>| -> Vec<String> {
+        let found = robot.kinematics(pose).all_modes().unwrap().working_modes;
+        found.into_iter().map(|m| m.working_mode).collect()
+    };
+    let mut home = names(robot.home().pose());
+    home.sort();
+    assert_eq!(home.len(), 4);
+    let pose = robot.pose("x=0.02, y=0.3").unwrap();
+    let mut here = names(&pose);
+    here.sort();
+    assert_eq!(here, home);
+    let stands = robot.inverse_geometry(&pose).unwrap();
+    let again = robot.forward_geometry_in(&stands.active.q, robot.mode()).unwrap().assemblies;
+    assert!(again.iter().any(|a| (a.pose.p[0] - 0.02).abs() < 1e-9 && (a.pose.p[1] - 0.3).abs() < 1e-9));
+}
