@@ -40,12 +40,14 @@ const FILES: &[(&str, &str, &str)] = &[(
 )];
 
 /// A file that a shipped robot names, or why there is none: what [`ReadOptions::files`] is for such a robot.
+#[doc(hidden)]
 pub fn file(name: &str, file: &str) -> Result<String, String> {
     let found = FILES.iter().find(|(robot, own, _)| *robot == name && *own == file);
     found.map(|f| f.2.to_owned()).ok_or_else(|| format!("`{name}` is shipped without a file `{file}`"))
 }
 
 /// The files of a robot that may extend a shipped one: the text of that robot, and then the files that it names.
+#[doc(hidden)]
 #[derive(Default)]
 pub struct ExtendedFiles {
     robot: Cell<Option<&'static str>>,

@@ -123,6 +123,7 @@ impl ModelKind {
     }
 
     /// What it answers.
+    #[doc(hidden)]
     pub fn title(self) -> &'static str {
         match self {
             Self::Igm => "inverse geometry (7.1): joints from the pose of the platform",

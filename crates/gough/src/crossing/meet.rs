@@ -53,6 +53,7 @@ impl Crossing {
     }
 
     /// The kind in words, with its legs.
+    #[doc(hidden)]
     pub fn title(&self) -> String {
         let of = self.leg.as_ref().map_or_else(String::new, |l| format!(" of leg {l}"));
         format!("{} singularity{of}", self.kind().title())

@@ -147,6 +147,7 @@ pub enum Sign {
 
 impl Sign {
     /// The direction of this rate.
+    #[doc(hidden)]
     pub fn of<S: Real>(self, rate: S) -> S {
         match self {
             Sign::Sharp => rate.sign(),

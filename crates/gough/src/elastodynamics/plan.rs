@@ -29,6 +29,7 @@ pub enum Actuators {
 
 impl Actuators {
     /// In a word.
+    #[doc(hidden)]
     pub fn word(self) -> &'static str {
         match self {
             Self::Locked => "locked",

@@ -45,6 +45,7 @@ impl Kind {
     }
 
     /// The name in sentences.
+    #[doc(hidden)]
     pub fn title(self) -> &'static str {
         match self {
             Kind::Type1 => "Type 1",

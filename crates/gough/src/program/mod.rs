@@ -146,6 +146,7 @@ impl BlockProgram {
     }
 
     /// The model.
+    #[doc(hidden)]
     pub fn kind(&self) -> ModelKind {
         self.wanted.kind
     }

@@ -40,7 +40,9 @@ pub use frequencies::{
 };
 pub use geometry::{Assembly, AssemblyModes, KinematicMatrices, Kinematics, WorkingModes};
 pub use identify::{IdentificationAnswer, RegressorAnswer};
-pub use idm::{BodyForce, ClosureForce, EffortDerivatives, Efforts, Idm, JointForces, POOR_CONDITION};
+#[doc(hidden)]
+pub use idm::POOR_CONDITION;
+pub use idm::{BodyForce, ClosureForce, EffortDerivatives, Efforts, Idm, JointForces};
 #[doc(hidden)]
 pub use over::axis_name;
 pub use over::{

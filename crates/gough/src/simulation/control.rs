@@ -45,6 +45,7 @@ impl EffortTable {
     }
 
     /// Efforts at a time.
+    #[doc(hidden)]
     pub fn at(&self, t: f64, out: &mut [f64]) {
         let next = self.times.partition_point(|s| *s <= t);
         if next == 0 || next == self.times.len() {

@@ -121,6 +121,7 @@ macro_rules! linear {
         impl<S: Real> $type<S> {
             /// Its numbers in another scalar, number by number.
             #[inline(always)]
+            #[doc(hidden)]
             pub fn map<T: Real>(&self, f: &mut (impl FnMut(S) -> T + ?Sized)) -> $type<T> {
                 $type { $a: each(&self.$a, f), $b: each(&self.$b, f) }
             }

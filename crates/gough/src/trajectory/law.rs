@@ -42,6 +42,7 @@ impl TimeLaw {
     ///
     /// # Panics
     /// When the duration is not positive.
+    #[doc(hidden)]
     pub fn over(self, start: f64, duration: f64) -> Piecewise {
         let unit = match self {
             Self::Poly3 => one(&[0.0, 0.0, 3.0, -2.0]),
