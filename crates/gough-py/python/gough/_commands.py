@@ -24,6 +24,7 @@ class Commands(_native.Robot):
         self,
         *,
         pose: Value = None,
+        joints: Value = None,
         refine: bool = False,
         region: Value = None,
         accuracy: Value = None,
@@ -37,6 +38,7 @@ class Commands(_native.Robot):
 
         Args:
             pose: Platform pose; with --region, the coordinates that stay fixed
+            joints: Joints that the pose of a redundant robot leaves open: q1s=0.05
             refine: Find the nearest singular pose of every kind
             region: Trace the singular curves over two coordinates: x=-0.3:0.3,y=0:0.5 or x=-0.3:0.3:201,..
             accuracy: To how many metres or radians curves are traced [default: 1e-6]
@@ -46,6 +48,7 @@ class Commands(_native.Robot):
         """
         given: dict[str, object] = {
             "pose": pose,
+            "joints": joints,
             "refine": refine,
             "region": region,
             "accuracy": accuracy,
