@@ -50,6 +50,8 @@ const INERTIA: [f64; 2] = [1e-3, 1e-4];
 const FORCES: f64 = 1e-2;
 /// And this much smaller than the efforts.
 const EFFORTS: f64 = 1e-3;
+/// The acceleration times the least pivot of the inertia may be this much smaller again.
+const BOTH: f64 = 1e-2;
 /// A program and the general road differ by no more around home, by the largest number of an answer.
 const AS_GENERAL: f64 = 1e-11;
 /// Numbers of a pose that follow from others may differ by this from what they should be.
@@ -111,6 +113,7 @@ fn with_conditions(subject: &Subject<'_>, kind: ModelKind, inputs: &[Group]) -> 
             digits = of_inertia(subject, &M, &pivots);
             let without_efforts = forces(subject, &resting(&given));
             let least = least_squares(subject, &given.efforts, &without_efforts);
+            digits.extend(of_both(subject, &pivots, &x, least));
             digits.push(squares(subject, &b) - least);
             values = x;
         }
@@ -146,6 +149,18 @@ fn of_inertia(subject: &Subject<'_>, M: &Dense<Expr>, pivots: &[Expr]) -> Vec<Ex
 /// Forces that move the platform, `Jᵀτ - c`.
 fn forces(subject: &Subject<'_>, given: &Inputs<Expr>) -> Vec<Expr> {
     subject.evaluate(ModelKind::Ddm, given).system.map_or_else(Vec::new, |(_, b)| b)
+}
+
+/// What cancels in forces is divided by what is left of the inertia: the poorer the one, the better the other must be.
+fn of_both(subject: &Subject<'_>, pivots: &[Expr], accelerations: &[Expr], least: Expr) -> Vec<Expr> {
+    let model = subject.robot.model();
+    let independent = &model.topology().platform.independent;
+    let length = |k: usize| if independent[k].is_angle() { model.length() } else { 1.0 };
+    let square = |(k, x): (usize, &Expr)| (*x * Expr::lit(length(k))).squared();
+    let moved = accelerations.iter().enumerate().map(square).fold(Expr::lit(0.0), |sum, x| sum + x);
+    let least = least * Expr::lit(BOTH * BOTH);
+    let by = |(k, pivot): (usize, &Expr)| (*pivot * Expr::lit(length(k).powi(-2))).squared() * moved - least;
+    pivots.iter().enumerate().map(by).collect()
 }
 
 /// Length of forces on the platform squared, lengths scaled.

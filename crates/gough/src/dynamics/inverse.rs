@@ -120,7 +120,18 @@ impl Moved {
         td_r: &[f64],
         conditions: &Conditions,
     ) -> Result<Self, SolveError> {
-        let (mut pos, mut motion) = (posture.positions().clone(), Motion::new(model));
+        Self::from(model, posture.positions(), t_r, td_r, conditions)
+    }
+
+    /// From positions that need not close better than to their rounding.
+    pub(super) fn from(
+        model: &Model<f64>,
+        pos: &Positions<f64>,
+        t_r: &[f64],
+        td_r: &[f64],
+        conditions: &Conditions,
+    ) -> Result<Self, SolveError> {
+        let (mut pos, mut motion) = (pos.clone(), Motion::new(model));
         for (c, [rate, acceleration]) in &conditions.open {
             (motion.rates[*c], motion.accels[*c]) = (*rate, *acceleration);
         }

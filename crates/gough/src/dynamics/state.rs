@@ -483,20 +483,14 @@ impl Dynamics {
         friction: Option<Sign>,
     ) -> Result<bool, SolveError> {
         let mut other = self.clone();
-        for (k, c) in model.topology().coords.ids().enumerate() {
-            let by = 2.0 * f64::EPSILON / self.motion.least_pivot(model, model.topology().coords[c].leg);
-            let joint = &mut other.pos.joints[c];
-            let by = if k % 2 == 0 { by } else { -by };
-            joint.turn = joint.turn.advance(by);
-            joint.value += by * if model.topology().coords[c].slides { model.length() } else { 1.0 };
-        }
+        move_by_rounding(model, &self.motion, &mut other.pos);
         other.equations(model, t_r, efforts, friction)?;
         other.solve_equations(model)?;
         let independent = &model.topology().platform.independent;
         let length = |k: usize| if independent[k].is_angle() { model.length() } else { 1.0 };
         let most = |x: &[f64]| x.iter().enumerate().fold(0.0_f64, |most, (k, x)| most.max((x * length(k)).abs()));
         let change: Vec<f64> = other.accelerations.iter().zip(&self.accelerations).map(|(a, b)| a - b).collect();
-        Ok(most(&change) > DIGITS_LOST * most(&self.accelerations).max(SLOW))
+        Ok(is_lost(most(&change), most(&self.accelerations)))
     }
 
     /// The motion of the platform that its inertia resists most, least, or at a place between, largest component one.
@@ -657,6 +651,23 @@ fn at_points(
 #[inline(always)]
 fn plus(sum: Wrench<Lanes>, F: Wrench<Lanes>, weight: Lanes) -> Wrench<Lanes> {
     Wrench { f: along(sum.f, F.f, weight), m: along(sum.m, F.m, weight) }
+}
+
+/// Joints moved by what they are not known to: a rounding over the smallest pivot of their leg, to and fro.
+pub(super) fn move_by_rounding(model: &Model<f64>, motion: &Motion<f64>, pos: &mut Positions<f64>) {
+    let topology = model.topology();
+    for (k, c) in topology.coords.ids().enumerate() {
+        let by = 2.0 * f64::EPSILON / motion.least_pivot(model, topology.coords[c].leg);
+        let by = if k % 2 == 0 { by } else { -by };
+        let joint = &mut pos.joints[c];
+        joint.turn = joint.turn.advance(by);
+        joint.value += by * if topology.coords[c].slides { model.length() } else { 1.0 };
+    }
+}
+
+/// Whether a change that rounding alone has made leaves too few digits of an acceleration, lengths scaled.
+pub(super) fn is_lost(change: f64, acceleration: f64) -> bool {
+    change > DIGITS_LOST * acceleration.max(SLOW)
 }
 
 /// Masses, moments of inertia and rotors of the whole robot as one mass, by its length.
