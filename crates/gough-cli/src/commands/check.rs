@@ -151,7 +151,10 @@ fn home_text(found: &CheckAnswer) -> String {
     let one = |s: &HomeSingularity| {
         let leg = s.leg.as_ref().map_or_else(String::new, |l| format!(" of leg {l}"));
         let near = if s.singular { "is singular" } else { "is near a singularity" };
-        format!("home {near}: {}{leg}; give another `home` if answers around it are needed\n", s.title)
+        format!(
+            "home {near}: {}{leg}; give another `home`, or another posture there by `near`, if answers around it are needed\n",
+            s.title
+        )
     };
     found.home.singularities.iter().map(one).collect()
 }

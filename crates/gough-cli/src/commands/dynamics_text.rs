@@ -3,7 +3,7 @@
 use crate::ask;
 use crate::states::{joint_text, pose_text};
 use gough::Robot;
-use gough::question::{Accelerations, Efforts, JointForces, POOR_CONDITION};
+use gough::question::{Accelerations, Efforts, JointForces, NearSingularity, POOR_CONDITION};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
@@ -101,9 +101,8 @@ pub fn efforts_text(robot: &Robot, found: &Efforts) -> String {
         let _ = writeln!(out, "null space: {}", list(v));
     }
     if found.condition >= POOR_CONDITION || !found.near_singularities.is_empty() {
-        let mut names: Vec<&str> = found.near_singularities.iter().map(|n| n.kind.word()).collect();
-        names.dedup();
-        let near = if names.is_empty() { String::new() } else { format!(", near a singularity: {}", names.join(", ")) };
+        let names = kinds(&found.near_singularities);
+        let near = if names.is_empty() { String::new() } else { format!(", near a singularity: {names}") };
         let _ = writeln!(out, "condition {:.3e}{near}: errors of the model grow so in the efforts", found.condition);
     }
     let [fx, fy, fz, mx, my, mz] = found.ground_wrench_on_robot;
@@ -129,5 +128,16 @@ pub fn accelerations_text(robot: &Robot, found: &Accelerations) -> String {
             let _ = writeln!(out, "{part:<8} qdd {name:<8} {}", joint_text(model, *c, *x));
         }
     }
+    if !found.near_singularities.is_empty() {
+        let names = kinds(&found.near_singularities);
+        let _ = writeln!(out, "near a singularity: {names}: joints are fast where the platform is not");
+    }
     out
+}
+
+/// Kinds of singularities in words, each once.
+fn kinds(near: &[NearSingularity]) -> String {
+    let mut names: Vec<&str> = near.iter().map(|n| n.kind.word()).collect();
+    names.dedup();
+    names.join(", ")
 }

@@ -1,7 +1,7 @@
 //! The home posture of the file, and why there is none.
 
 use super::idle::{assemble_somewhere, near};
-use super::mobility::{check_claim, mobility, span_of_joint};
+use super::mobility::{check_claim, closure_columns, mobility, span_of_joint};
 use crate::description::{Diagnostic, Fault, Span};
 use crate::kinematics::newton::{self, CLOSED, PlatformFreedom, Unknowns};
 use crate::kinematics::platform::home_pose;
@@ -9,6 +9,7 @@ use crate::kinematics::{
     JointPosition, MOST_POSTURES, Positions, Posture, SolveError, WorkingMode, assemblies, closure, inverse,
     modes_near, nearest_to_home, working_modes,
 };
+use crate::linalg::dense::svd;
 use crate::model::{CoordId, Model};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
@@ -39,6 +40,7 @@ pub(super) fn home_postures(model: &Model<f64>) -> Result<Vec<Posture>, Diagnost
     if model.topology().plan.solve_platform
         && wanted.is_empty()
         && let Some(posture) = nearest_to_home(model, &pose)
+        && stands_well(model, &posture)
     {
         return Ok(vec![posture]);
     }
@@ -51,10 +53,24 @@ pub(super) fn home_postures(model: &Model<f64>) -> Result<Vec<Posture>, Diagnost
         let aside = (p.pose().p - pose.p).norm() / model.size() + (p.pose().R.0 - pose.R.0).norm();
         wanted.iter().map(|joint| off(model, p.positions(), joint)).sum::<f64>() + 1e-6 * aside
     };
-    let best = (0..postures.len()).min_by(|a, b| distance(&postures[*a]).total_cmp(&distance(&postures[*b])));
-    let best = best.ok_or_else(|| open_loop(model, Some(span)))?;
+    let mut order: Vec<usize> = (0..postures.len()).collect();
+    order.sort_by(|a, b| distance(&postures[*a]).total_cmp(&distance(&postures[*b])));
+    // Where the file tells no joint, the first posture that can be left: from a singular one no branch leads anywhere.
+    let well = order.iter().find(|k| !wanted.is_empty() || stands_well(model, &postures[**k]));
+    let best = *well.or(order.first()).ok_or_else(|| open_loop(model, Some(span)))?;
     postures.swap(0, best);
     Ok(postures)
+}
+
+/// A posture whose closures leave what is solved for a singular value below this is singular, or as good as that.
+const STANDS: f64 = 1e-5;
+
+/// Whether closures tell all joints, and coordinates that follow, from the pose: not where a branch ends or meets another.
+fn stands_well(model: &Model<f64>, posture: &Posture) -> bool {
+    let unknowns = Unknowns::inverse(model, &model.topology().plan.given);
+    let n = unknowns.coords.len() + unknowns.platform.len();
+    let f = svd(&closure_columns(model, &unknowns, posture.positions()));
+    n == 0 || f.s.get(n - 1).is_some_and(|s| *s > STANDS * f.s[0])
 }
 
 /// Postures whose told joints differ by less, squared, in sizes and radians, are equally near.

@@ -348,14 +348,12 @@ fn scale(d: &Description, topology: &Topology, numbers: &Numbers<f64>) -> ModelS
     let farthest = places.iter().map(|(_, p)| p.norm()).fold(0.0, f64::max);
     let steps: Vec<f64> = places.iter().map(from_middle).filter(|x| *x > 1e-12 * farthest).collect();
     let size = if steps.is_empty() { 1.0 } else { rms(&steps).clamp(1e-6, 1e6) };
-    let attached: Vec<f64> = topology
-        .closures
-        .iter()
-        .filter(|(_, c)| !c.tool)
-        .flat_map(|(id, c)| [0, 1].map(|k| (c.sides[k], numbers.closures[id][k].p.norm())))
-        .filter(|(node, _)| *node == Node::Platform)
-        .map(|(_, distance)| distance)
-        .collect();
+    // A leg is attached by a joint at its end or by one at its beginning, as it is listed.
+    let ends = topology.closures.iter().filter(|(_, c)| !c.tool);
+    let ends = ends.flat_map(|(id, c)| [0, 1].map(|k| (c.sides[k], numbers.closures[id][k].p)));
+    let beginnings = topology.bodies.iter().map(|(id, b)| (b.parent, numbers.bodies[id].X_PF.p));
+    let on_platform = ends.chain(beginnings).filter(|(node, _)| *node == Node::Platform);
+    let attached: Vec<f64> = on_platform.map(|(_, p)| p.norm()).collect();
     let attached = rms(&attached);
     let turns = topology.platform.independent.iter().any(|c| c.is_angle());
     let default = if turns && attached > 0.05 * size { attached } else { size };

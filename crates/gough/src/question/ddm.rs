@@ -3,12 +3,15 @@
 use super::Error;
 use super::asked::{Asked, force_methods, state_methods};
 use super::flexible::{FlexibleMotion, must_be_rigid, told_of_rigid};
-use super::idm::by_parameter;
+use super::idm::{by_parameter, nearly_singular};
 use super::posed::{PlatformPose, assumed, rows};
+use super::singularities::NearSingularity;
 use crate::Robot;
 use crate::analysis::named_end_of_reach;
 use crate::dynamics::{RobotModel, active_model, direct_derivatives, direct_dynamics_under, platform_model};
-use crate::kinematics::{Kind, SolveError, inverse_given};
+use crate::kinematics::motion::Motion;
+use crate::kinematics::{Kind, Posture, SolveError, inverse_given};
+use crate::model::Model;
 use crate::spatial::Pose;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -36,6 +39,8 @@ pub struct Accelerations {
     pub active_qdd: Vec<f64>,
     /// Accelerations of the passive joints.
     pub passive_qdd: Vec<f64>,
+    /// Singularities by which joints are fast while the platform is not, where a leg is near one.
+    pub near_singularities: Vec<NearSingularity>,
     /// Working mode by name.
     pub working_mode: String,
     /// Twist of the platform in its own components.
@@ -184,6 +189,7 @@ impl Ddm<'_> {
             acceleration,
             active_qdd: accels(&t.active),
             passive_qdd: accels(&t.passive),
+            near_singularities: near(model, &posture, &motion),
             working_mode: posture.mode().name(t),
             twist: twist.to_vec(),
             efforts: efforts.to_vec(),
@@ -215,4 +221,13 @@ impl Ddm<'_> {
         }
         Ok(answer)
     }
+}
+
+/// What makes joints fast: looked for where a leg has a poor pivot, or where coordinates of the platform follow from others. Where
+/// drives lose the platform (Type 2) its acceleration is as good as elsewhere.
+fn near(model: &Model<f64>, posture: &Posture, motion: &Motion<f64>) -> Vec<NearSingularity> {
+    if !motion.met_poor_pivots() && motion.Psi_t.is_none() {
+        return Vec::new();
+    }
+    nearly_singular(model, posture).into_iter().filter(|near| near.kind != Kind::Type2).collect()
 }

@@ -311,7 +311,7 @@ fn near(model: &Model<f64>, posture: &Posture, condition: f64) -> Vec<NearSingul
 }
 
 /// Singularities by which efforts, rates or forces in joints grow.
-fn nearly_singular(model: &Model<f64>, posture: &Posture) -> Vec<NearSingularity> {
+pub(super) fn nearly_singular(model: &Model<f64>, posture: &Posture) -> Vec<NearSingularity> {
     let report = singularities(model, posture);
     let blamed =
         |s: &&crate::analysis::singularity::Singularity| s.kind != Kind::Lajts && (s.singular || s.sigma < NEARLY);

@@ -1,5 +1,6 @@
 //! The questions of a robot: answers are those of the stages, every refusal is an error, nothing panics.
 
+use gough::kinematics::Kind;
 use gough::question::{Accelerations, Efforts};
 use gough::{Error, ErrorKind, Law, Pose, Robot, Sign, SimulationOptions, Source, Wrench};
 use serde_json::{Value, json};
@@ -67,6 +68,20 @@ fn a_source_makes_its_robot_again() {
     assert!(unknown.kind() == ErrorKind::Robot && unknown.code() == "bad-robot", "{unknown}");
     let typed = Robot::shipped("five-baz").unwrap_err();
     assert!(typed.kind() == ErrorKind::Question && typed.to_string().contains("five-bar"), "{typed}");
+}
+
+/// Where a leg is nearly stretched its joints run while the tool hardly moves: accelerations say so, as efforts do.
+#[test]
+fn accelerations_name_the_singularity_that_they_are_near() {
+    let robot = Robot::shipped("five-bar").unwrap();
+    let regular = robot.ddm(robot.home().pose()).answer().unwrap();
+    assert!(regular.near_singularities.is_empty());
+    // The first leg reaches from x = -0.14 m; the tool is on its circle but for a share of 1e-9.
+    let (reach, angle) = ((0.213 + 0.1878) * (1.0 - 1e-9), 1.1_f64);
+    let pose = robot.pose_at(&[reach * angle.cos() - 0.14, reach * angle.sin()]).unwrap();
+    let found = robot.ddm(&pose).answer().unwrap();
+    let near = &found.near_singularities;
+    assert!(near.iter().any(|n| n.kind == Kind::Type1 && n.leg.as_deref() == Some("1")), "{near:?}");
 }
 
 /// A robot file names files of its own folder, and no others.

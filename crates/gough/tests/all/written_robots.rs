@@ -1,9 +1,11 @@
 //! Robots that nobody shipped, written from the documentation of the format: they compile, close and come back.
 use crate::common::{compile, random, random_pose, text};
 use gough::Robot;
-use gough::description::ReadOptions;
-use gough::kinematics::platform::coordinates;
-use gough::kinematics::{assemblies, forward, inverse, inverse_given, working_modes};
+use gough::analysis::singularity::singularities;
+use gough::codegen::{self, CodeOptions, Language, ModelKind};
+use gough::description::{Coordinate, ReadOptions};
+use gough::kinematics::platform::{coordinates, pose_with};
+use gough::kinematics::{Kind, assemblies, forward, inverse, inverse_given, working_modes};
 use gough::model::BlockMethod;
 use gough::spatial::{Pose, vec3};
 
@@ -136,6 +138,55 @@ fn a_spherical_robot_turns_about_its_centre() {
         assert!(gap_m < 1e-12 && gap_rad < 1e-12, "{}", posture.mode().name(t));
     }
     round_trip(&robot, 33, 40, 0.2, 0.4);
+}
+
+/// Where the pose leaves the choice, home is a posture that can be left; that nearest to no tilt is singular here.
+#[test]
+fn a_home_without_joints_told_is_not_a_singular_one() {
+    let robot = compile("halves", &text("halves"));
+    let list = singularities(robot.model(), robot.home()).list;
+    assert!(list.iter().all(|s| s.sigma > 1e-4 || s.kind == Kind::Lajts), "{list:?}");
+    let home = coordinates(robot.model(), robot.home().pose());
+    let aside = pose_with(robot.model(), robot.home().pose(), &[(Coordinate::Rz, home[5] + 0.1)]);
+    let posture = inverse(robot.model(), &aside, robot.mode()).unwrap();
+    assert!(posture.gap(robot.model()).0 < 1e-12);
+}
+
+/// Rates of roll, pitch and yaw are not the angular velocity: steps that took them for it were off by the yaw of home.
+#[test]
+fn code_that_follows_a_spherical_robot_does_so_at_any_yaw() {
+    let turned = text("3-rrr-spherical").replace("rz = 0.04", "rz = 0.5");
+    assert!(turned.contains("rz = 0.5"));
+    for (name, text) in [("3-rrr-spherical", text("3-rrr-spherical")), ("turned", turned)] {
+        let options = CodeOptions::new(ModelKind::Fgm, Language::C);
+        let code = codegen::generate(&compile(name, &text), &options).unwrap_or_else(|e| panic!("{name}: {e}"));
+        assert!(code.vectors.len() > 3, "checked against the library");
+    }
+}
+
+/// Lengths at which turning is compared do not ask which end of a leg is written first.
+#[test]
+fn a_leg_may_be_written_from_either_end() {
+    let up = text("leg-from-platform").replace("template = \"down\"", "template = \"up\"");
+    let down = text("leg-from-platform").replace("template = \"up\"", "template = \"down\"");
+    let [up, mixed, down] =
+        [("up", up), ("mixed", text("leg-from-platform")), ("down", down)].map(|(name, text)| compile(name, &text));
+    assert!((up.model().length() - 0.15).abs() < 1e-12);
+    for other in [&mixed, &down] {
+        assert!((other.model().length() - up.model().length()).abs() < 1e-12);
+        assert!((other.model().size() - up.model().size()).abs() < 1e-12);
+        let sigma = |robot: &Robot, kind: Kind| -> Vec<f64> {
+            let list = singularities(robot.model(), robot.home()).list;
+            let mut found: Vec<f64> = list.iter().filter(|s| s.kind == kind).map(|s| s.sigma).collect();
+            found.sort_by(f64::total_cmp);
+            found
+        };
+        for kind in [Kind::Type2, Kind::Type1] {
+            let (a, b) = (sigma(&up, kind), sigma(other, kind));
+            assert!(a.len() == b.len() && !a.is_empty());
+            assert!(a.iter().zip(&b).all(|(a, b)| (a - b).abs() < 1e-9), "{kind:?}: {a:?}, {b:?}");
+        }
+    }
 }
 
 #[test]

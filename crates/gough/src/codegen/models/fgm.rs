@@ -64,11 +64,31 @@ fn step<S: Real>(subject: &Subject<'_>, model: &Model<S>, pos: &Positions<S>, jo
 /// The pose moved, in the numbers of its group.
 fn moved<S: Real>(subject: &Subject<'_>, x: &[S], X_WE: &Pose<S>, t: &[S]) -> Vec<S> {
     if x.len() != 12 {
-        return x.iter().zip(t).map(|(x, t)| *x + *t).collect();
+        let rates = rates(subject, X_WE, t);
+        return x.iter().zip(rates).map(|(x, rate)| *x + rate).collect();
     }
     let Twist { v, w } = subject.motion(t, t).V;
     let R = Rotation(cayley(&w).0 * X_WE.R.0);
     (X_WE.p + v).iter().copied().chain((0..9).map(|k| R.0[(k / 3, k % 3)])).collect()
+}
+
+/// Rates of the coordinates of the platform. Those of roll, pitch and yaw are `D⁻¹ ω` with `D` of (2.43), the columns of which are the
+/// axes that they turn about; an angle that is alone, about the normal of a plane, is that turn itself.
+fn rates<S: Real>(subject: &Subject<'_>, X_WE: &Pose<S>, t: &[S]) -> Vec<S> {
+    let independent = &subject.robot.model().topology().platform.independent;
+    if independent.iter().filter(|c| c.is_angle()).count() < 2 {
+        return t.to_vec();
+    }
+    let Twist { v, w } = subject.motion(t, t).V;
+    let R = &X_WE.R.0;
+    // The first column of R is (cos yaw cos pitch, sin yaw cos pitch, -sin pitch).
+    let [x, y, z] = [R[(0, 0)], R[(1, 0)], R[(2, 0)]];
+    let cos = (x.squared() + y.squared()).sqrt();
+    let r = cos.recip();
+    let along = (x * w.x + y * w.y) * r;
+    let roll = along * r;
+    let all = [v.x, v.y, v.z, roll, (x * w.y - y * w.x) * r, w.z - z * roll];
+    independent.iter().map(|c| all[c.index()]).collect()
 }
 
 /// The rotation by a small angle: `((1 - a·a) 1 + 2 a aᵀ + 2 â) / (1 + a·a)` with `a = w/2`.
