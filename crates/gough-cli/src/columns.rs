@@ -1,6 +1,7 @@
 //! What the columns of CSV files hold, by name: a cell with a unit must have that of its column.
 
 use crate::ask::{Assigned, PosePart};
+use crate::failure::Failure;
 use gough::model::Model;
 
 /// Powers of metre, kilogram and second, and a word.
@@ -26,6 +27,29 @@ fn stem<T>(name: &str, known: impl Fn(&str) -> Option<T>) -> Option<(T, usize)> 
         name = name.as_deref().and_then(shorter);
     }
     None
+}
+
+/// The name of a joint that is the rate of another is refused: nobody knows which of both a column means.
+pub fn told_apart(model: &Model<f64>, name: &str) -> Result<(), String> {
+    let t = model.topology();
+    let joint = |n: &str| t.coord(n).map(|c| t.coords[c].name.clone());
+    let Some(own) = joint(name) else { return Ok(()) };
+    match name.strip_suffix('d').and_then(|rate| stem(rate, joint)).filter(|(_, order)| *order < 2) {
+        Some((other, _)) => Err(format!(
+            "column `{name}` is joint `{own}` as well as a rate or acceleration of joint `{other}`; give one of both another \
+             name in the robot file"
+        )),
+        None => Ok(()),
+    }
+}
+
+/// Drives whose columns of a motion are to be written.
+pub fn drives_told_apart(model: &Model<f64>) -> Result<(), Failure> {
+    let names = model.topology().active_names();
+    names
+        .iter()
+        .try_for_each(|n| told_apart(model, &format!("q{n}")))
+        .map_err(|why| Failure::Usage(format!("--csv: {why}")))
 }
 
 /// What a column holds; nothing where the name is not known or has no dimension.

@@ -122,6 +122,7 @@ impl Sheet {
 
     /// Every name must mean something for this robot.
     fn check_names(&self, model: &Model<f64>) -> Result<(), String> {
+        self.names.iter().try_for_each(|name| columns::told_apart(model, name))?;
         let known = known(model);
         let t = model.topology();
         let joint = |n: &str| t.coord(n).is_some();

@@ -338,6 +338,7 @@ fn columns(model: &Model<f64>, names: &[&str]) -> Result<Vec<StateColumn>, Strin
             Err(format!("column `{name}` is not known; {}", hint(name, &known)))
         }
     };
+    names.iter().try_for_each(|name| columns::told_apart(model, name))?;
     let columns = names.iter().map(|name| column(name)).collect::<Result<Vec<_>, _>>()?;
     if let Some(twice) = names.iter().enumerate().find(|(i, name)| names[..*i].contains(name)) {
         return Err(format!("column `{}` is there twice", twice.1));

@@ -1,6 +1,7 @@
 //! Answers of many states as a table: CSV, `.npy` or `.npz`, with the columns that were asked for.
 
 use crate::ask::hint;
+use crate::columns::told_apart;
 use crate::failure::Failure;
 use crate::npy;
 use crate::output::{Output, Pieces, Spool};
@@ -121,6 +122,9 @@ pub fn columns(model: &Model<f64>, choice: &Choice, known: &[&str]) -> Result<Ve
             return Err(Failure::Usage(format!("--columns: `{name}` is there twice")));
         }
         list.push(Column::new(model, name));
+    }
+    for name in list.iter().flat_map(|c| &c.names) {
+        told_apart(model, name).map_err(|why| Failure::Usage(format!("--columns: {why}")))?;
     }
     Ok(list)
 }

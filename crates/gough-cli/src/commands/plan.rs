@@ -1,6 +1,7 @@
 //! `gough plan`: a motion from pose to pose: by a law, as fast as the drives allow, or through singularities.
 
 use crate::ask::{RobotChoice, one_mode, time};
+use crate::columns::drives_told_apart;
 use crate::commands::motion::components;
 use crate::commands::motion_table::motion_heads;
 use crate::commands::passive_plan;
@@ -164,6 +165,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
 fn answer(robot: &Robot, arguments: &Arguments) -> Result<(), Failure> {
     let mode = one_mode(robot, arguments.mode.as_deref())?;
     let model = robot.model();
+    arguments.csv.iter().try_for_each(|_| drives_told_apart(model))?;
     let from = arguments.from.as_deref().map_or(Ok(*robot.home().pose()), |p| pose(model, p, "--from"))?;
     let to = pose(model, &arguments.to, "--to")?;
     let step = arguments.step.as_deref().map(|s| time(s, "--step")).transpose()?;

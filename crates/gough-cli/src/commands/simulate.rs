@@ -2,6 +2,7 @@
 
 use crate::angles::Angles;
 use crate::ask::{self, RobotChoice, one_mode, time};
+use crate::columns::drives_told_apart;
 use crate::commands::dynamics::efforts;
 use crate::commands::flexible_simulate;
 use crate::commands::motion::components;
@@ -220,6 +221,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     }
     arguments.output.apart(&[("--csv", arguments.csv.as_ref()), ("--plot", arguments.plot.as_ref())])?;
     let plain = arguments.subject.load(&arguments.output)?;
+    arguments.csv.iter().try_for_each(|_| drives_told_apart(plain.model()))?;
     let robot = match &arguments.payload {
         Some(text) => plain.clone().carrying(loads::payload(text)?),
         None => plain.clone(),

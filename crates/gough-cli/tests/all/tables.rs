@@ -235,3 +235,30 @@ fn every_command_for_states_gives_tables() {
     let near = |k: usize| table[1][k].is_some_and(|x| (x - a[k]).abs() < 1e-13 * a[k].abs());
     assert!(table.len() == 2 && (0..2).all(near), "{head} {table:?} {a:?}");
 }
+
+/// Joints `1` and `1d`: column `q1d` would mean two things, whether it is read or written.
+#[test]
+fn a_joint_that_is_called_as_the_rate_of_another_has_no_column() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = gough::robots::text("five-bar").unwrap();
+    let renamed = text.replace("name = \"21\"", "name = \"11d\"").replace("on = \"21\"", "on = \"11d\"");
+    assert_ne!(text, renamed);
+    let [robot, states, motion, out] = ["r.toml", "s.csv", "m.csv", "o.csv"].map(|name| path(folder.path(), name));
+    std::fs::write(&robot, renamed).unwrap();
+    std::fs::write(&states, "x,y\n0.02,0.3\n").unwrap();
+    std::fs::write(&motion, "t,q11,q11d\n0,2,1\n1,2,1\n").unwrap();
+    for (question, says) in [
+        (vec!["idm", &robot, "--states", &states, "--columns", "active.q"], "--columns"),
+        (vec!["idm", &robot, "--trajectory", &motion], "m.csv"),
+        (vec!["simulate", &robot, "--time", "0.01", "--csv", &out], "--csv"),
+        (vec!["plan", &robot, "--to", "x=0.02,y=0.3", "--time", "1", "--csv", &out], "--csv"),
+    ] {
+        let (_, told, code) = run(&question);
+        assert_eq!(code, 2, "{question:?}: {told}");
+        let wanted = "column `q11d` is joint `11d` as well as a rate or acceleration of joint `11`";
+        assert!(told.contains(wanted) && told.contains(says), "{question:?}: {told}");
+    }
+    assert!(!Path::new(&out).exists());
+    let (_, told, code) = run(&["idm", &robot, "--states", &states, "--columns", "efforts"]);
+    assert_eq!(code, 0, "{told}");
+}
