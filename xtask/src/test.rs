@@ -6,6 +6,9 @@ use std::process::Command;
 /// Pictures as PNG are a feature: tests are built once, with it; that the program compiles without is left to clippy.
 const PNG: &str = "gough-cli/png";
 
+/// Maps on graphics processors.
+const CUDA: &str = "gough-cli/cuda,gough-bench/cuda";
+
 /// How long robots are drawn at random.
 const DRAWN_SECONDS: u64 = 60;
 
@@ -14,6 +17,20 @@ pub fn run(full: bool) -> Result<(), String> {
     cargo(&["fmt", "--all", "--check"])?;
     cargo(&["clippy", "--workspace", "--all-targets", "--features", PNG, "--", "-D", "warnings"])?;
     cargo(&["clippy", "-p", "gough-cli", "--all-targets", "--", "-D", "warnings"])?;
+    // No machine of the tests has a graphics processor: kernels are compiled for the processor by a test of the library.
+    cargo(&[
+        "clippy",
+        "-p",
+        "gough-cli",
+        "-p",
+        "gough-bench",
+        "--all-targets",
+        "--features",
+        CUDA,
+        "--",
+        "-D",
+        "warnings",
+    ])?;
     let (python, octave) = (python()?, octave());
     let mut environment = vec![("GOUGH_PYTHON", python.as_str())];
     environment.extend(octave.map(|name| ("GOUGH_OCTAVE", name)));

@@ -231,6 +231,7 @@ impl Robot {
     }
 
     /// Names of the components of twists and accelerations of the platform.
+    #[doc(hidden)]
     pub fn components(&self) -> Vec<&'static str> {
         words::component_names(&self.model)
     }

@@ -75,6 +75,7 @@ pub fn text(name: &str) -> Option<&'static str> {
 }
 
 /// One line on a shipped robot.
+#[doc(hidden)]
 pub fn summary(name: &str) -> Option<String> {
     let files = |own: &str| file(name, own);
     let options = ReadOptions { files: &files, ..ReadOptions::default() };

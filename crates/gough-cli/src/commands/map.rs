@@ -15,8 +15,9 @@ use crate::states::left_out_text;
 use clap::{Args, ValueEnum};
 use gough::analysis::map::{frequency_number, quantities};
 use gough::analysis::{PlatformValue, Region};
-use gough::question::{MapAnswer, MapQuestion, ReachNotes, RefusedNodes};
+use gough::question::{MapAnswer, MapQuestion, NodeValue, ReachNotes, RefusedNodes};
 use gough::{Robot, Wrench};
+use rayon::prelude::*;
 use serde_json::json;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -36,6 +37,15 @@ impl MapScale {
             MapScale::Log => Scale::Log,
         }
     }
+}
+
+/// Where a map is computed.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum MapDevice {
+    /// All cores of the processor
+    Cpu,
+    /// A graphics processor of NVIDIA, where the program is built with the feature `cuda`
+    Cuda,
 }
 
 #[derive(Args)]
@@ -70,6 +80,9 @@ pub struct Arguments {
     /// Map the frequency that has this number at every node, on curves too (areas do unless --follow)
     #[arg(long)]
     by_order: bool,
+    /// Where to compute: quantities that follow from the Jacobian, and holding, go on a graphics processor too
+    #[arg(long, value_enum, default_value = "cpu")]
+    device: MapDevice,
     /// Draw it: FILE.svg or FILE.png (a curve over one coordinate, colours over two)
     #[arg(long, value_name = "FILE")]
     plot: Option<PathBuf>,
@@ -150,6 +163,9 @@ fn asked<'r>(robot: &'r Robot, region: &Region, arguments: &Arguments) -> Result
     if let Some(text) = &arguments.wrench {
         let all = arguments.quantity == "deflection";
         asked = asked.wrench(if all { loads::wrench(text, "--wrench")? } else { wrench(robot, text)? });
+    }
+    if arguments.device == MapDevice::Cuda {
+        asked = asked.on_device();
     }
     if arguments.follow || arguments.by_order {
         asked = asked.followed(arguments.follow);
@@ -240,7 +256,7 @@ fn table(region: &Region, found: &MapAnswer, path: &Path) -> Result<Pieces, Fail
         for x in region.point(node) {
             let _ = write!(line, "{x},");
         }
-        if let Some(v) = value {
+        if let Some(v) = value.get() {
             let _ = write!(line, "{v}");
         }
         line.push('\n');
@@ -253,7 +269,7 @@ fn text(robot: &Robot, region: &Region, arguments: &Arguments, found: &MapAnswer
     let mut out = format!("{} of {} in working mode {}", found.quantity, found.robot, found.working_mode);
     let fixed = region::fixed_text(robot, region);
     let _ = writeln!(out, "{}{fixed}", if fixed.is_empty() { "" } else { ", " });
-    let answered: Vec<(usize, f64)> = found.values.iter().enumerate().filter_map(|(i, v)| Some((i, (*v)?))).collect();
+    let extremes = Extremes::of(&found.values);
     let spans: Vec<String> = region
         .spans()
         .iter()
@@ -263,7 +279,7 @@ fn text(robot: &Robot, region: &Region, arguments: &Arguments, found: &MapAnswer
             format!("{name} {low} .. {high} in {}", s.count)
         })
         .collect();
-    let _ = writeln!(out, "{}: {} of {} nodes answered", spans.join(", "), answered.len(), region.len());
+    let _ = writeln!(out, "{}: {} of {} nodes answered", spans.join(", "), extremes.count, region.len());
     for RefusedNodes { kind, count, .. } in &found.refused {
         let _ = writeln!(out, "  {count} refused: {kind}");
     }
@@ -294,16 +310,15 @@ fn text(robot: &Robot, region: &Region, arguments: &Arguments, found: &MapAnswer
         let largest = aspects.first().copied().unwrap_or(0.0);
         let _ = writeln!(out, "largest aspect  {largest:.6} ({n} aspect{})", if n == 1 { "" } else { "s" });
     } else {
-        let best = |sign: f64| answered.iter().copied().max_by(|a, b| (sign * a.1).total_cmp(&(sign * b.1)));
-        for (name, extreme) in [("lowest", best(-1.0)), ("highest", best(1.0))] {
-            if let Some((node, value)) = extreme {
+        for (name, (value, node)) in [("lowest", extremes.low), ("highest", extremes.high)] {
+            if extremes.count > 0 {
                 let _ = writeln!(out, "{name:<8} {value:>14.6e} {unit}  at {}", at(&region.point(node)));
             }
         }
-        if answered.is_empty() && found.refused.is_empty() {
+        if extremes.count == 0 && found.refused.is_empty() {
             out.push_str("nowhere finite: no motion of the platform comes nearer\n");
-        } else if !answered.is_empty() {
-            let mean = answered.iter().map(|a| a.1).sum::<f64>() / answered.len() as f64;
+        } else if extremes.count > 0 {
+            let mean = extremes.sum / extremes.count as f64;
             let _ = writeln!(out, "{:<8} {mean:>14.6e} {unit}", "mean");
         }
     }
@@ -312,6 +327,49 @@ fn text(robot: &Robot, region: &Region, arguments: &Arguments, found: &MapAnswer
         out.push_str("--plot FILE.svg draws it; --csv FILE and --json give the values\n");
     }
     out
+}
+
+/// What is told of all values of a map.
+struct Extremes {
+    count: usize,
+    sum: f64,
+    /// Lowest and highest value, with their nodes.
+    low: (f64, usize),
+    high: (f64, usize),
+}
+
+/// Values that one core looks at at a time.
+const LOOKED_AT: usize = 1 << 16;
+
+impl Extremes {
+    /// On all cores, in pieces that do not depend on their number.
+    fn of(values: &[NodeValue]) -> Self {
+        let pieces: Vec<Self> =
+            values.par_chunks(LOOKED_AT).enumerate().map(|(i, piece)| Self::of_piece(piece, i * LOOKED_AT)).collect();
+        pieces.into_iter().fold(Self::NONE, |all, piece| Self {
+            count: all.count + piece.count,
+            sum: all.sum + piece.sum,
+            low: if piece.low.0 <= all.low.0 { piece.low } else { all.low },
+            high: if piece.high.0 >= all.high.0 { piece.high } else { all.high },
+        })
+    }
+
+    const NONE: Self = Self { count: 0, sum: 0.0, low: (f64::INFINITY, 0), high: (f64::NEG_INFINITY, 0) };
+
+    fn of_piece(values: &[NodeValue], first: usize) -> Self {
+        let mut all = Self::NONE;
+        for (node, x) in values.iter().enumerate().filter_map(|(i, v)| Some((first + i, v.get()?))) {
+            all.count += 1;
+            all.sum += x;
+            if x <= all.low.0 {
+                all.low = (x, node);
+            }
+            if x >= all.high.0 {
+                all.high = (x, node);
+            }
+        }
+        all
+    }
 }
 
 /// A map as a picture.
@@ -333,7 +391,7 @@ pub fn draw(
     let [a, b] = match region.spans() {
         [a] => {
             let shown = a.values().into_iter().map(|x| region::shown(a.coordinate, x));
-            let points = shown.zip(found.values.iter().copied()).collect();
+            let points = shown.zip(found.values.iter().map(|v| v.get())).collect();
             let y_label = if unit.is_empty() { found.quantity.clone() } else { format!("{} ({unit})", found.quantity) };
             let series = vec![Series { name: String::new(), style: Style::nth(0), points }];
             let chart = Chart {
@@ -363,7 +421,8 @@ pub fn draw(
         _ => scale.unwrap_or(MapScale::Linear).of(),
     };
     let most = if let Scale::Category(labels) = &colours { labels.len() } else { 0 };
-    let values = found.values.iter().map(|v| v.map(|x| if most > 0 { (x - 1.0).min(most as f64 - 1.0) } else { x }));
+    let values =
+        found.values.iter().map(|v| v.get().map(|x| if most > 0 { (x - 1.0).min(most as f64 - 1.0) } else { x }));
     let axis = |k: usize| PlotAxis {
         label: labels[k].clone(),
         low: region::shown(region.spans()[k].coordinate, region.spans()[k].low),

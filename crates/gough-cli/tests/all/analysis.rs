@@ -9,7 +9,11 @@ const MOTORS: [f64; 2] = [-0.14, 0.14];
 const STRETCHED: f64 = 0.213 + 0.1878;
 const FOLDED: f64 = 0.213 - 0.1878;
 
-const ALL: [&str; 14] = [
+/// Why a quantity is not computed on a graphics processor: the program's, or the quantity's.
+const NOT_ON_DEVICE: &str =
+    if cfg!(feature = "cuda") { "follows neither from the Jacobian" } else { "--features cuda" };
+
+const ALL: [&str; 15] = [
     "reachable",
     "modes",
     "aspect",
@@ -23,6 +27,7 @@ const ALL: [&str; 14] = [
     "distance-constraint",
     "amplification",
     "effort",
+    "holding",
     "stiffness",
 ];
 
@@ -394,6 +399,33 @@ fn maps_of_one_and_three_coordinates() {
     assert!(!Path::new(&path("b.svg")).exists());
 }
 
+/// Few nodes go the general road, many a program in blocks.
+#[test]
+fn holding_is_the_largest_effort_at_rest() {
+    for robot in ["delta", "gough-stewart"] {
+        let home = json(&["check", robot, "--json"])["home"].clone();
+        let [x, y, z] = ["x", "y", "z"].map(|c| number(&home[c]));
+        for count in [2, 17] {
+            let spans =
+                [("x", x), ("y", y), ("z", z)].map(|(c, at)| format!("{c}={at}:{}:{count}", at + 0.02)).join(",");
+            let found = json(&["map", robot, "--quantity", "holding", "--region", &spans, "--json"]);
+            let last = count - 1;
+            for (node, [x, y, z]) in [([0, 0, 0], [x, y, z]), ([last; 3], [x + 0.02, y + 0.02, z + 0.02])] {
+                let pose = format!("x={x},y={y},z={z}");
+                let rest = json(&["idm", robot, "--pose", &pose, "--json"]);
+                let largest = rest["efforts"].as_array().unwrap().iter().map(|t| number(t).abs()).fold(0.0, f64::max);
+                let value = number(&found["values"][node[0]][node[1]][node[2]]);
+                assert!(
+                    largest > 0.1 && (value - largest).abs() <= 1e-11 * largest,
+                    "{robot} {count}: {value} {largest}"
+                );
+            }
+        }
+    }
+    let (_, err, status) = run(&["map", "navaro", "--quantity", "holding", "--region", "x=0:0.1:2"]);
+    assert!(status == 2 && err.contains("idm --deflected"), "{err}");
+}
+
 #[test]
 fn maps_that_lack_something_are_refused() {
     let region = ["--region", "x=-0.05:0.05:3,y=0.2:0.28:3"];
@@ -405,6 +437,8 @@ fn maps_that_lack_something_are_refused() {
         (&["--quantity", "effort", "--wrench", "fz=1"], "no component `fz`; the platform has fx, fy"),
         (&["--quantity", "effort", "--wrench", "f=1"], "no component `f`"),
         (&["--quantity", "conditionning"], "did you mean `conditioning`?"),
+        (&["--quantity", "aspect", "--device", "cuda"], NOT_ON_DEVICE),
+        (&["--quantity", "conditioning", "--device", "gpu"], "possible values: cpu, cuda"),
         (&["--quantity", "beauty"], "no quantity is called `beauty`"),
         (&["--quantity", "conditioning", "--mode=all"], "one working mode at a time"),
         (&["--quantity", "conditioning", "--plot", "map.pdf"], "pdf"),

@@ -141,6 +141,7 @@ class Robot(Dynamics):
         virtual: Value = None,
         follow: bool = False,
         by_order: bool = False,
+        device: Value = None,
         plot: Value = None,
         scale: Value = None,
         csv: Value = None,
@@ -166,9 +167,9 @@ class Robot(Dynamics):
         if not region:
             raise BadQuestion("a map needs a span: x=(-0.2, 0.2, 101)")
         if executor is not None or folder is not None:
-            if len(region) < 2 or quantity in ("aspect", "reachable") or follow or plot or csv:
+            if len(region) < 2 or quantity in ("aspect", "reachable") or follow or plot or csv or device:
                 raise BadQuestion(
-                    "executor and folder take rows of a map over two or three coordinates, without areas, follow, plot and csv"
+                    "executor and folder take rows of a map over two or three coordinates, without areas, follow, device, plot and csv"
                 )
             own = {"mode": mode, "stiffness": stiffness, "wrench": wrench, "actuators": actuators, "method": method}
             own |= {"rods": rods, "virtual": virtual, "threads": threads}
@@ -179,7 +180,7 @@ class Robot(Dynamics):
             return Map(Document("map", whole), {"method": "map", "quantity": quantity, **coordinates, **given_of(own)})
         given: dict[str, Any] = {"quantity": quantity, "region": region, "pose": fixed or None, "mode": mode}
         given |= {"stiffness": stiffness, "wrench": wrench, "actuators": actuators, "method": method, "rods": rods}
-        given |= {"virtual": virtual, "follow": follow, "by_order": by_order, "plot": plot, "scale": scale, "csv": csv}
+        given |= {"virtual": virtual, "follow": follow, "by_order": by_order, "device": device, "plot": plot, "scale": scale, "csv": csv}
         (found,) = ask(self, "map", [_words.options(self, given)], checked_threads(threads))
         if isinstance(found, Error):
             raise found

@@ -1,6 +1,6 @@
-//! Maps of what follows from the Jacobian, by a program over blocks of nodes.
+//! Maps of what follows from the Jacobian or from efforts at rest, by a program over blocks of nodes.
 
-use super::map::{Answer, Quantity, lowest_stiffness, of_J};
+use super::map::{Answer, Quantity, largest, lowest_stiffness, of_J};
 use super::region::Region;
 use crate::Robot;
 use crate::codegen::ModelKind;
@@ -13,18 +13,26 @@ use std::sync::Arc;
 /// As many nodes are worth a program.
 const WORTH: usize = 1 << 12;
 
-/// The program of J⁻¹, where the quantity follows from it and the nodes are worth it.
+/// The program that the quantity follows from, where there is one and the nodes are worth it.
 pub(super) fn program_for(
     robot: &Robot,
     mode: &WorkingMode,
     region: &Region,
     quantity: &Quantity,
 ) -> Option<Arc<BlockProgram>> {
-    let follows = matches!(quantity, Quantity::OfJacobian(_) | Quantity::Effort(_) | Quantity::Stiffness(_));
+    let kind = (region.len() >= WORTH).then(|| followed_from(robot, quantity))??;
+    robot.program_by_matrix(kind, mode, false).ok()
+}
+
+/// What a quantity follows from by blocks: J⁻¹ where that is square, or the efforts of a motion.
+pub(super) fn followed_from(robot: &Robot, quantity: &Quantity) -> Option<ModelKind> {
     let topology = robot.model().topology();
     let square = topology.active.len() == topology.platform.independent.len();
-    let wanted = follows && square && region.len() >= WORTH;
-    wanted.then(|| robot.program_by_matrix(ModelKind::Jacobian, mode, false).ok()).flatten()
+    match quantity {
+        Quantity::OfJacobian(_) | Quantity::Effort(_) | Quantity::Stiffness(_) if square => Some(ModelKind::Jacobian),
+        Quantity::Holding => Some(ModelKind::Idm),
+        _ => None,
+    }
 }
 
 /// Answers of nodes from the first on; places of those that are left to the general road.
@@ -36,15 +44,25 @@ pub(super) fn in_blocks(
     (first, answers): (usize, &mut [Answer]),
 ) -> Vec<usize> {
     let n = model.topology().active.len();
-    let mut found = vec![0.0; answers.len() * n * n];
+    let width = program.answer_width();
+    let mut found = vec![0.0; answers.len() * width];
     let mut left = Vec::new();
-    let row = |i: usize, row: &mut [f64]| region.pose(&region.point(first + i)).write(row);
+    // What is beside the pose are its rates, which are zero.
+    let row = |i: usize, row: &mut [f64]| {
+        let (pose, rates) = row.split_at_mut(12);
+        region.pose(&region.point(first + i)).write(pose);
+        rates.fill(0.0);
+    };
     program.run_with(answers.len(), row, &mut found, |i| left.push(i));
     let mut J_inv = Dense::zeros(n, n);
     let mut poor = left.iter().copied().peekable();
     let mut more = Vec::new();
-    for (i, (answer, entries)) in answers.iter_mut().zip(found.chunks_exact(n * n)).enumerate() {
+    for (i, (answer, entries)) in answers.iter_mut().zip(found.chunks_exact(width)).enumerate() {
         if poor.next_if_eq(&i).is_some() {
+            continue;
+        }
+        if *quantity == Quantity::Holding {
+            *answer = Answer::Value(largest(entries));
             continue;
         }
         J_inv.data.copy_from_slice(entries);

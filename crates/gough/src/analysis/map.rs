@@ -3,12 +3,14 @@
 use super::block_map::{in_blocks, program_for};
 use super::deflection_map::deflections;
 use super::frequency_map::{FrequencyNotes, FrequencyOf, frequencies};
+use super::node_value::NodeValue;
 use super::of_jacobian::{OF_JACOBIAN, OfJacobian};
 use super::platform_map::{PlatformOf, PlatformValue, platform_values};
 use super::probe::{Probe, determinant};
 use super::region::Region;
 use super::singularity::{Kind, singularities};
 use crate::Robot;
+use crate::dynamics::Dynamics;
 use crate::elastodynamics::Actuators;
 use crate::elastodynamics::cartesian::Choices;
 use crate::kinematics::jacobians::{Orders, jacobians};
@@ -19,6 +21,7 @@ use crate::linalg::small::Dense;
 use crate::model::Model;
 use crate::program::BlockProgram;
 use crate::spatial::Wrench;
+use gough_cuda::Trouble;
 use rayon::prelude::*;
 use std::fmt;
 use std::sync::Arc;
@@ -41,6 +44,8 @@ pub enum Quantity {
     Distance(Option<Kind>),
     /// Largest effort of a drive that balances this wrench on the platform, in its independent components.
     Effort(Vec<f64>),
+    /// Largest effort of a drive that holds the robot at rest against gravity.
+    Holding,
     /// Lowest stiffness of the platform, angles at the length scale, from the stiffness of the drives.
     Stiffness(Vec<f64>),
     /// How far the tool gives way under gravity and this wrench on the platform, in world axes, drives held.
@@ -52,7 +57,7 @@ pub enum Quantity {
 }
 
 /// Quantities besides functions of J: name, unit, description.
-const OTHERS: [(&str, &str, &str); 20] = [
+const OTHERS: [(&str, &str, &str); 21] = [
     ("reachable", "", "1 where the pose can be reached; area or volume, and that of the largest aspect"),
     ("modes", "", "number of working modes that reach the pose"),
     ("aspect", "", "connected singularity-free regions, numbered from the largest"),
@@ -63,6 +68,7 @@ const OTHERS: [(&str, &str, &str); 20] = [
     ("distance-lpjts", "m", "first-order distance to a singularity of passive joints"),
     ("distance-constraint", "m", "first-order distance to a constraint singularity"),
     ("effort", "N or N*m", "largest effort of a drive under the wrench of --wrench"),
+    ("holding", "N or N*m", "largest effort of a drive that holds the robot at rest against gravity, payload included"),
     ("stiffness", "N/m", "lowest stiffness of the platform from the stiffness of the drives"),
     ("stiffness-x", "N/m", "force per displacement along x, the rest free: drives, joints and links, Cartesian method"),
     ("stiffness-y", "N/m", "force per displacement along y"),
@@ -107,6 +113,7 @@ impl Quantity {
             "distance-lpjts" => Self::Distance(Some(Kind::Lpjts)),
             "distance-constraint" => Self::Distance(Some(Kind::Constraint)),
             "effort" => Self::Effort(wrench.ok_or(MapError::NoWrench)?),
+            "holding" => Self::Holding,
             "deflection" => Self::Deflection(Wrench::zero()),
             "stiffness" => Self::Stiffness(stiffness.ok_or(MapError::NoStiffness)?),
             _ if OfJacobian::named(name).is_some() => {
@@ -141,6 +148,10 @@ pub enum MapError {
     NoStiffness,
     /// No wrench is given.
     NoWrench,
+    /// The quantity, or this robot's, is not computed on a graphics processor.
+    NotOnDevice(String),
+    /// There is no graphics processor to compute on, or it has stopped.
+    Device(Trouble),
 }
 
 impl fmt::Display for MapError {
@@ -153,6 +164,10 @@ impl fmt::Display for MapError {
                 write!(f, "no quantity is called `{name}`; {hint}")
             }
             MapError::NoWrench => f.write_str("`effort` needs the wrench that the drives balance: --wrench fx=10,fy=0"),
+            MapError::NotOnDevice(why) => {
+                write!(f, "this map is not computed on a graphics processor: {why}; leave the device out")
+            }
+            MapError::Device(trouble) => trouble.fmt(f),
             MapError::NoStiffness => f.write_str(
                 "not every drive has a stiffness; write `drive = { stiffness = .. }` in the file or give --stiffness",
             ),
@@ -162,11 +177,17 @@ impl fmt::Display for MapError {
 
 impl std::error::Error for MapError {}
 
+impl From<Trouble> for MapError {
+    fn from(trouble: Trouble) -> Self {
+        MapError::Device(trouble)
+    }
+}
+
 /// A map: one value per node of the region, in its order.
 #[derive(Clone, Debug)]
 pub struct Map {
     /// Values; missing where there is no answer, or where the map was stopped.
-    pub values: Vec<Option<f64>>,
+    pub values: Vec<NodeValue>,
     /// How many nodes were refused, by kind of refusal.
     pub refused: Vec<(&'static str, usize)>,
     /// Whether every node was looked at.
@@ -177,6 +198,8 @@ pub struct Map {
     pub aspects: Vec<f64>,
     /// Of [`Quantity::Frequency`].
     pub frequencies: Option<FrequencyNotes>,
+    /// How long a device computed, without what was copied and taken, s.
+    pub device_seconds: Option<f64>,
 }
 
 /// Nodes that one core takes at a time.
@@ -193,6 +216,23 @@ pub fn map_of(
 ) -> Map {
     let program = program_for(robot, mode, region, quantity);
     map_with(robot.model(), program.as_deref(), (mode, region, quantity), progress)
+}
+
+/// Map a quantity on a graphics processor. `progress` is as in [`map_of`].
+pub fn map_on_device(
+    robot: &Robot,
+    mode: &WorkingMode,
+    region: &Region,
+    quantity: &Quantity,
+    progress: &(dyn Fn(usize) -> bool + Sync),
+) -> Result<Map, MapError> {
+    #[cfg(feature = "cuda")]
+    return super::device_map::map_on(robot, mode, region, quantity, progress);
+    #[cfg(not(feature = "cuda"))]
+    {
+        let _ = (robot, mode, region, quantity, progress);
+        Err(MapError::Device(Trouble::NotBuilt))
+    }
 }
 
 /// Map a quantity node by node. `progress` is called now and then with the number of nodes done, and stops the map by answering
@@ -302,17 +342,17 @@ fn gather(mut probe: Probe, region: &Region, quantity: &Quantity, found: &[Answe
         }
     }
     let complete = !found.iter().any(|a| matches!(a, Answer::Open));
-    let mut values: Vec<Option<f64>> = found
+    let mut values: Vec<NodeValue> = found
         .iter()
         .map(|a| match a {
-            Answer::Value(x) if x.is_finite() => Some(*x),
-            Answer::Signs(_) => Some(1.0),
-            _ => None,
+            Answer::Value(x) => NodeValue::new(*x),
+            Answer::Signs(_) => NodeValue::new(1.0),
+            _ => NodeValue::NONE,
         })
         .collect();
     let (mut reachable, mut aspects) = (None, Vec::new());
     if matches!(quantity, Quantity::Reachable | Quantity::Aspect) {
-        reachable = Some((0..found.len()).filter(|i| values[*i].is_some()).map(|i| region.weight(i)).sum());
+        reachable = Some((0..found.len()).filter(|i| values[*i].get().is_some()).map(|i| region.weight(i)).sum());
         let signs: Vec<Option<u64>> = found
             .iter()
             .map(|a| match a {
@@ -326,10 +366,10 @@ fn gather(mut probe: Probe, region: &Region, quantity: &Quantity, found: &[Answe
         aspects = sizes;
         for (value, label) in values.iter_mut().zip(labels) {
             let shown = if *quantity == Quantity::Aspect { label.map(|l| (l + 1) as f64) } else { label.map(|_| 1.0) };
-            *value = shown;
+            *value = shown.into();
         }
     }
-    Map { values, refused, complete, reachable, aspects, frequencies: None }
+    Map { values, refused, complete, reachable, aspects, frequencies: None, device_seconds: None }
 }
 
 /// Connected nodes: labels, largest first, and sizes. Neighbours are joined when their signs agree, or when `separates` says
@@ -386,6 +426,11 @@ pub fn evaluate(
     match quantity {
         Quantity::Modes => return working_modes(model, pose).map(|list| list.len() as f64),
         Quantity::Distance(kind) => return distance(model, mode, pose, *kind),
+        Quantity::Holding => {
+            let rest = vec![0.0; model.topology().platform.independent.len()];
+            let efforts = Dynamics::new(model).inverse(model, pose, mode, &rest, &rest, None).map(largest);
+            return efforts;
+        }
         _ => probe.take(pose)?,
     }
     let m = probe.matrices();
@@ -410,9 +455,14 @@ pub fn evaluate(
 pub(super) fn of_J(model: &Model<f64>, quantity: &Quantity, J: &Dense<f64>) -> Result<f64, SolveError> {
     match quantity {
         Quantity::OfJacobian(of) => (of.value)(model, J),
-        Quantity::Effort(w) => Ok(J.transposed().apply(w).iter().fold(0.0, |most, x| f64::max(most, x.abs()))),
+        Quantity::Effort(w) => Ok(largest(&J.transposed().apply(w))),
         _ => Ok(0.0),
     }
+}
+
+/// The largest of efforts.
+pub(super) fn largest(efforts: &[f64]) -> f64 {
+    efforts.iter().fold(0.0, |most, x| f64::max(most, x.abs()))
 }
 
 fn distance(

@@ -66,16 +66,22 @@ impl fmt::Debug for OfJacobian {
 
 /// J without units: angular velocities times the length, revolute rates too.
 fn scaled(model: &Model<f64>, J: &Dense<f64>) -> Dense<f64> {
-    let t = model.topology();
+    let (rows, columns) = scales(model);
     let mut out = J.clone();
-    for i in 0..J.rows {
-        for j in 0..J.cols {
-            let row = if t.platform.independent[i].is_angle() { model.length() } else { 1.0 };
-            let col = if t.coords[t.active[j]].slides { 1.0 } else { model.length() };
-            *out.at_mut(i, j) *= row / col;
+    for (i, row) in rows.iter().enumerate() {
+        for (j, column) in columns.iter().enumerate() {
+            *out.at_mut(i, j) *= row / column;
         }
     }
     out
+}
+
+/// What makes velocities of the platform, and rates of drives, velocities.
+pub(super) fn scales(model: &Model<f64>) -> (Vec<f64>, Vec<f64>) {
+    let t = model.topology();
+    let of_platform = t.platform.independent.iter().map(|c| if c.is_angle() { model.length() } else { 1.0 });
+    let of_drives = t.active.iter().map(|c| if t.coords[*c].slides { 1.0 } else { model.length() });
+    (of_platform.collect(), of_drives.collect())
 }
 
 /// Smallest over largest singular value.

@@ -114,6 +114,7 @@ impl WorkingMode {
     }
 
     /// Read a name: one text for all legs, or one per leg.
+    #[doc(hidden)]
     pub fn parse(topology: &Topology, texts: &[String]) -> Result<Self, SolveError> {
         let whole = texts.join(",");
         if whole.ends_with('*') {

@@ -25,6 +25,8 @@
 mod assemble;
 mod cache;
 mod compiled;
+#[cfg(any(test, feature = "cuda"))]
+mod cuda;
 mod general;
 mod ops;
 mod run;
@@ -65,6 +67,9 @@ pub struct BlockProgram {
     mode: WorkingMode,
     /// Machine code, where there is some: it is run in place of the list.
     machine: Option<Machine>,
+    /// The program as a function in CUDA C.
+    #[cfg(any(test, feature = "cuda"))]
+    cuda: String,
     /// Memory of blocks that are done.
     pool: Mutex<Vec<BlockMemory>>,
 }
@@ -124,6 +129,8 @@ impl BlockProgram {
         let found = lowered(robot, mode, &wanted)?;
         let program = assemble::assembled(&found).ok_or(CodegenError::TooLarge)?;
         let machine = Machine::new(&program);
+        #[cfg(any(test, feature = "cuda"))]
+        let cuda = cuda::function(&program);
         let order = schedule::scheduled(&program).ok_or(CodegenError::TooLarge)?;
         let Lowered { inputs, outputs, .. } = found;
         let widths = [&inputs, &outputs].map(|list| list.iter().map(|g| g.entries.len()).sum());
@@ -141,6 +148,8 @@ impl BlockProgram {
             model: robot.model().clone(),
             mode: mode.clone(),
             machine,
+            #[cfg(any(test, feature = "cuda"))]
+            cuda,
             pool: Mutex::new(Vec::new()),
         })
     }
@@ -177,6 +186,12 @@ impl BlockProgram {
     #[doc(hidden)]
     pub fn answer_width(&self) -> usize {
         self.widths[1]
+    }
+
+    /// The program as a function in CUDA C, `gough_formula`.
+    #[cfg(any(test, feature = "cuda"))]
+    pub(crate) fn cuda(&self) -> &str {
+        &self.cuda
     }
 
     /// Run states on this thread, one row of numbers each, into rows of answers; `failed` is told the places of states that the

@@ -60,6 +60,7 @@ pub use singularities::{
     SingularityQuestion,
 };
 // What answers are made of.
+pub use crate::analysis::NodeValue;
 pub use crate::analysis::loci::{Curve, What};
 pub use crate::crossing::{Beside, Crossing, Objective, Score, Wish};
 pub use crate::description::{LeftOut, RodInertia, VirtualTwists};

@@ -4,9 +4,9 @@ use super::Error;
 use super::words::{PosePart, hint};
 use crate::Robot;
 use crate::analysis::loci::{Curve, trace_loci_while};
-use crate::analysis::map::{Map, Quantity, drive_stiffness, frequency_number, map_of, quantities};
+use crate::analysis::map::{Map, Quantity, drive_stiffness, frequency_number, map_of, map_on_device, quantities};
 use crate::analysis::singularity::singularities;
-use crate::analysis::{CoordinateSpan, PlatformOf, PlatformValue, Region, coordinate_name};
+use crate::analysis::{CoordinateSpan, NodeValue, PlatformOf, PlatformValue, Region, coordinate_name};
 use crate::description::{Concern, Coordinate, LeftOut, RodInertia, VirtualTwists};
 use crate::elastodynamics::cartesian::{Cartesian, Choices};
 use crate::elastodynamics::motion::is_flexible;
@@ -97,6 +97,7 @@ pub struct MapQuestion<'r> {
     followed: Option<bool>,
     cartesian: bool,
     choices: Choices,
+    on_device: bool,
 }
 
 /// A quantity over a region: one value per node.
@@ -146,7 +147,7 @@ pub struct MapAxis {
 #[derive(Clone, PartialEq, Debug)]
 pub struct NodeValues {
     counts: Vec<usize>,
-    values: Vec<Option<f64>>,
+    values: Vec<NodeValue>,
 }
 
 /// How many nodes were refused for one kind of reason.
@@ -297,6 +298,7 @@ impl Robot {
             followed: None,
             cartesian: false,
             choices: Choices::of(self.model()),
+            on_device: false,
         }
     }
 
@@ -359,6 +361,13 @@ impl MapQuestion<'_> {
         self
     }
 
+    /// Compute it on a graphics processor of NVIDIA (feature `cuda`); nodes that need more care than a program takes are computed
+    /// here. Quantities that follow from the Jacobian, and `holding`.
+    pub fn on_device(mut self) -> Self {
+        self.on_device = true;
+        self
+    }
+
     /// The map.
     pub fn answer(&self) -> Result<MapAnswer, Error> {
         self.answer_while(&|_| true)
@@ -369,7 +378,12 @@ impl MapQuestion<'_> {
         let mode = self.plane.mode();
         let region = self.plane.checked()?;
         let quantity = self.wanted(&region)?;
-        let found = map_of(self.plane.robot, mode, &region, &quantity, go_on);
+        let robot = self.plane.robot;
+        let found = if self.on_device {
+            map_on_device(robot, mode, &region, &quantity, go_on)?
+        } else {
+            map_of(robot, mode, &region, &quantity, go_on)
+        };
         Ok(self.told(&region, found, self.follows(&region)))
     }
 
@@ -420,6 +434,11 @@ impl MapQuestion<'_> {
                 } else {
                     return Ok(quantity);
                 };
+                return Err(Error::Question(why.to_owned()));
+            }
+            Quantity::Holding if is_flexible(model) => {
+                let why =
+                    "`holding` is of robots that do not give way; `idm --deflected` gives the efforts at one pose";
                 return Err(Error::Question(why.to_owned()));
             }
             _ if self.followed.is_some() => {
@@ -518,8 +537,8 @@ pub fn axis_name(t: &Topology, c: Coordinate) -> &'static str {
 fn unit(t: &Topology, name: &str) -> &'static str {
     let slides = t.active.iter().filter(|c| t.coords[**c].slides).count();
     match name {
-        "effort" if slides == t.active.len() => "N",
-        "effort" if slides == 0 => "N*m",
+        "effort" | "holding" if slides == t.active.len() => "N",
+        "effort" | "holding" if slides == 0 => "N*m",
         "amplification" if slides == t.active.len() => "N/N",
         "amplification" if slides == 0 => "N*m/N",
         name if frequency_number(name).is_some() => "Hz",
@@ -528,9 +547,9 @@ fn unit(t: &Topology, name: &str) -> &'static str {
 }
 
 impl Deref for NodeValues {
-    type Target = [Option<f64>];
+    type Target = [NodeValue];
 
-    fn deref(&self) -> &[Option<f64>] {
+    fn deref(&self) -> &[NodeValue] {
         &self.values
     }
 }

@@ -704,7 +704,7 @@ fn a_mode_followed_along_a_line_keeps_its_shape_through_crossings() {
     let ask = |number: usize, followed: bool| {
         let of = FrequencyOf { number, actuators: Actuators::Locked, followed };
         let found = map(robot.model(), robot.mode(), &region, &Quantity::Frequency(of), &|_| true);
-        let values: Vec<f64> = found.values.iter().map(|v| v.unwrap()).collect();
+        let values: Vec<f64> = found.values.iter().map(|v| v.get().unwrap()).collect();
         (values, found.frequencies.unwrap())
     };
     let ([one, two], [low, high]) = ([ask(1, true), ask(2, true)], [ask(1, false), ask(2, false)]);

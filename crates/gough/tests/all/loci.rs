@@ -79,7 +79,7 @@ fn the_determinant_of_the_3_rpr_is_its_polynomial() {
             let p = region.point(node);
             let posture = inverse(model, &region.pose(&p), robot.mode()).ok()?;
             let product: f64 = posture.joints(model, &model.topology().active).iter().product();
-            Some(([p[0], p[1]], (*v)? * product))
+            Some(([p[0], p[1]], v.get()? * product))
         })
         .collect();
     assert!(samples.len() > 200, "{}", samples.len());
@@ -119,6 +119,6 @@ fn a_map_can_be_stopped_and_keeps_what_it_has() {
         map(robot.model(), robot.mode(), &region, &Quantity::named("conditioning", None, None).unwrap(), &|done| {
             done < 5000
         });
-    let answered = found.values.iter().flatten().count();
+    let answered = found.values.iter().filter(|v| v.get().is_some()).count();
     assert!(!found.complete && answered > 1000 && answered < 80_000, "{answered}");
 }

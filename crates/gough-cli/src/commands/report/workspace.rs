@@ -108,7 +108,7 @@ pub fn amplification(about: &About<'_>, page: &mut Html) -> Result<(), Error> {
 pub fn mapped(about: &About<'_>, page: &mut Html, quantity: &str, nodes: usize) -> Result<(), Error> {
     let WorkspacePlane { region, words } = plane(about, nodes)?;
     let found = about.robot.map(quantity).in_region(&region).answer()?;
-    let answered = found.values.iter().flatten().count();
+    let answered = found.values.iter().filter(|v| v.get().is_some()).count();
     if answered == 0 {
         return Err(Error::Question(format!("no node of {words} has a {quantity}")));
     }
@@ -123,7 +123,7 @@ pub fn mapped(about: &About<'_>, page: &mut Html, quantity: &str, nodes: usize) 
 }
 
 fn extremes(region: &Region, found: &MapAnswer) -> Vec<Vec<String>> {
-    let all = || found.values.iter().enumerate().filter_map(|(i, v)| Some((i, (*v)?)));
+    let all = || found.values.iter().enumerate().filter_map(|(i, v)| Some((i, v.get()?)));
     let names: Vec<&str> = found.axes.iter().map(|a| a.name).collect();
     let at = |node: usize| {
         let point = region.point(node);
