@@ -9,6 +9,7 @@
 
 mod curve;
 mod field;
+mod font;
 mod page;
 #[cfg(feature = "png")]
 mod png;

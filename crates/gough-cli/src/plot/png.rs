@@ -1,6 +1,6 @@
 //! PNG: the SVG rendered by `resvg`, so that both show the same; feature `png`.
 
-use super::PlotError;
+use super::{PlotError, font};
 use resvg::{tiny_skia, usvg};
 
 /// Pixels of a PNG per unit of the SVG: sharp in print and on dense screens.
@@ -9,7 +9,7 @@ const SCALE: f32 = 2.0;
 /// Render an SVG with the embedded font.
 pub fn render(svg: &str) -> Result<Vec<u8>, PlotError> {
     let mut options = usvg::Options::default();
-    options.fontdb_mut().load_font_data(dejavu::sans::regular().to_vec());
+    options.fontdb_mut().load_font_data(font::regular().to_vec());
     let tree = usvg::Tree::from_str(svg, &options).map_err(PlotError::drawing)?;
     let size = tree.size().to_int_size().scale_by(SCALE).ok_or_else(|| PlotError::drawing("empty page"))?;
     let mut pixels =

@@ -1,6 +1,6 @@
 //! Text: the embedded font, how long words are, and how they are cut to the room they have.
 
-use super::PlotError;
+use super::{PlotError, font};
 use crate::encode::svg;
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
@@ -13,7 +13,7 @@ const FAMILY: &str = "DejaVu Sans, sans-serif";
 /// Make the font known to `plotters`, once, so that it can tell how long a text is.
 pub fn embed_font() -> Result<(), PlotError> {
     static DONE: OnceLock<bool> = OnceLock::new();
-    let done = DONE.get_or_init(|| register_font(FAMILY, FontStyle::Normal, dejavu::sans::regular()).is_ok());
+    let done = DONE.get_or_init(|| register_font(FAMILY, FontStyle::Normal, font::regular()).is_ok());
     if *done { Ok(()) } else { Err(PlotError::drawing("the embedded font is damaged")) }
 }
 
