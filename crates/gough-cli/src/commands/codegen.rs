@@ -9,7 +9,8 @@ use crate::states::left_out_text;
 use clap::Args;
 use gough::Robot;
 use gough::codegen::{
-    CodeOptions, Count, ElasticCoordinates, Generated, Language, ModelKind, Solve, Symbolic, generate, published,
+    CodeOptions, Count, ElasticCoordinates, FurtherInput, Generated, Language, ModelKind, OrientationInput, Precision,
+    Solve, Symbolic, generate, published,
 };
 use gough::description::{Concern, LeftOut};
 use gough::dynamics::regressor::StandardSet;
@@ -49,6 +50,15 @@ pub struct Arguments {
     /// `gough parameters`, or standard, all of the file; base is what regressor has unless told
     #[arg(long, value_name = "WHICH")]
     parameters: Option<String>,
+    /// Further inputs of idm, ddm and inertia: wrench (from outside, on the platform), payload (a body on the platform)
+    #[arg(long, value_name = "NAMES")]
+    inputs: Option<String>,
+    /// Orientation of a platform with six freedoms: matrix, or quaternion, scalar first
+    #[arg(long, value_name = "HOW", default_value = "matrix")]
+    orientation: String,
+    /// Numbers that the code computes with: f64, or f32 (c, c4, rust, cuda)
+    #[arg(long, value_name = "NUMBERS", default_value = "f64")]
+    precision: String,
     /// Systems of equations: unrolled, in a fixed order of pivots, or by a routine that comes with the file
     #[arg(long, value_name = "HOW", default_value = "unrolled")]
     solve: String,
@@ -124,7 +134,27 @@ fn options(robot: &Robot, arguments: &Arguments) -> Result<CodeOptions, Failure>
         actuators: arguments.actuators.of(),
         margins: arguments.margins,
         columns: columns(robot, arguments)?,
+        inputs: further(arguments)?,
+        orientation: named("--orientation", &arguments.orientation, &ORIENTATIONS)?,
+        precision: named("--precision", &arguments.precision, &PRECISIONS)?,
     })
+}
+
+const ORIENTATIONS: [(&str, OrientationInput); 2] =
+    [("matrix", OrientationInput::Matrix), ("quaternion", OrientationInput::Quaternion)];
+
+const PRECISIONS: [(&str, Precision); 2] = [("f64", Precision::F64), ("f32", Precision::F32)];
+
+/// Inputs besides the state, each once.
+fn further(arguments: &Arguments) -> Result<Vec<FurtherInput>, Failure> {
+    let mut list = Vec::new();
+    for name in arguments.inputs.iter().flat_map(|text| text.split(',')) {
+        let found = named("--inputs", name.trim(), &FurtherInput::ALL.map(|f| (f.name(), f)))?;
+        if !list.contains(&found) {
+            list.push(found);
+        }
+    }
+    Ok(list)
 }
 
 /// Dynamic parameters that efforts are written on.

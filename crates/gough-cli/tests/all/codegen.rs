@@ -52,6 +52,11 @@ fn options_change_the_signature() {
         json(&["codegen", "five-bar", "--model", "igm", "--count", "--derivatives", "x", "--margins", "--json"]);
     assert_eq!(answer["outputs"][2]["name"], "derivatives");
     assert_eq!(answer["outputs"][3]["entries"].as_array().unwrap().len(), 2);
+    let answer = json(&["codegen", "3-rpr", "--model", "idm", "--count", "--inputs", "payload, wrench", "--json"]);
+    assert_eq!(answer["inputs"][3]["entries"].as_array().unwrap().len(), 10);
+    assert_eq!(answer["inputs"][4]["entries"], serde_json::json!(["fx", "fy", "mz"]));
+    let quaternion = ["codegen", "gough-stewart", "--model", "igm", "--count", "--orientation", "quaternion", "--json"];
+    assert_eq!(json(&quaternion)["inputs"][0]["entries"][3], "qw");
     let other = json(&["codegen", "five-bar", "--model", "igm", "--count", "--mode=--", "--json"]);
     assert_eq!(other["working_mode"], "--");
 }
@@ -88,6 +93,10 @@ fn wrong_questions_are_refused() {
         (&["codegen", "five-bar", "--model", "idm", "--derivatives", "nix", "--count"], "no input `nix`"),
         (&["codegen", "five-bar", "--model", "idm", "--solve", "lu", "--count"], "no `lu`"),
         (&["codegen", "five-bar", "--model", "idm", "--mode=all", "--count"], "one working mode"),
+        (&["codegen", "five-bar", "--model", "idm", "--inputs", "paylod", "--count"], "did you mean `payload`"),
+        (&["codegen", "five-bar", "--model", "igm", "--inputs", "wrench", "--count"], "models idm, ddm and inertia"),
+        (&["codegen", "delta", "--model", "igm", "--orientation", "quaternion", "--count"], "six freedoms"),
+        (&["codegen", "delta", "--model", "igm", "--precision", "f16", "--count"], "no `f16`"),
     ] {
         let (_, err, status) = run(arguments);
         assert!(status == 2 && err.contains(says), "{arguments:?}: {status} {err}");

@@ -1,8 +1,9 @@
 //! Generated code against the library: before code is given out it must agree with the general road at states around home,
 //! and the test that goes with it carries the library's numbers.
 
-use super::models::{Group, Inputs, Subject, states};
-use super::{CodegenError, ModelKind};
+use super::graph::Graph;
+use super::models::{Group, Inputs, Outside, PoseNumbers, Subject, pose_numbers, states};
+use super::{CodegenError, FurtherInput, ModelKind};
 use crate::description::Coordinate;
 use crate::dynamics::regressor::regressor;
 use crate::dynamics::{Conditions, Sign, direct_dynamics_under, inverse_dynamics_under, platform_model};
@@ -10,6 +11,7 @@ use crate::kinematics::jacobians::matrices_at;
 use crate::kinematics::platform::{coordinates, pose_with};
 use crate::kinematics::{Posture, inverse};
 use crate::linalg::small::Dense;
+use crate::model::Node;
 use crate::spatial::Pose;
 
 /// Largest difference between code and library, by the largest number, where the question is well posed.
@@ -122,7 +124,14 @@ fn answer(
     let (model, topology) = (subject.robot.model(), subject.robot.model().topology());
     let given = super::split(inputs, x);
     let all = || topology.active.iter().chain(&topology.passive);
-    let conditions = Conditions { friction: subject.friction.then(Sign::default), ..Conditions::default() };
+    let Outside { wrench, payload } = subject.outside(&given);
+    let conditions = Conditions {
+        friction: subject.friction.then(Sign::default),
+        loads: vec![(Node::Platform, wrench)],
+        ..Conditions::default()
+    };
+    let carrying = subject.further.contains(&FurtherInput::Payload).then(|| subject.robot.clone().carrying(payload));
+    let model = carrying.as_ref().map_or(model, |robot| robot.model());
     let moved = || inverse_dynamics_under(model, posture, &given.twist, &given.acceleration, &conditions).ok();
     Some(match kind {
         ModelKind::Igm => (all().map(|c| posture.joints(model, &[*c])[0]).collect(), 1.0),
@@ -143,10 +152,15 @@ fn answer(
             (direct_dynamics_under(model, posture, &given.twist, &given.efforts, &conditions).ok()?.0, 1e3)
         }
         ModelKind::Fgm => {
-            let X = posture.pose();
-            let matrix = inputs[1].entries.len() == 12;
-            let all = X.p.iter().chain(X.R.0.transpose().iter()).copied().collect();
-            (if matrix { all } else { crate::kinematics::platform::independent(model, X) }, 1.0)
+            let mut next = pose_numbers(model, posture.pose(), subject.pose_as);
+            if subject.pose_as == PoseNumbers::Quaternion {
+                // Both signs are one rotation; the code keeps that of the instant before.
+                let (before, own) = (&given.pose[3..], &mut next[3..]);
+                if own.iter().zip(before).map(|(a, b)| a * b).sum::<f64>() < 0.0 {
+                    own.iter_mut().for_each(|x| *x = -*x);
+                }
+            }
+            (next, 1.0)
         }
         ModelKind::Inertia => {
             let at = platform_model(model, posture, &given.twist, &conditions).ok()?;
@@ -157,6 +171,31 @@ fn answer(
         | ModelKind::FlexibleIdm
         | ModelKind::FlexibleDdm => return None,
     })
+}
+
+/// The most that numbers of four bytes may differ, by the largest number of an answer.
+const SINGLE: f64 = 1e-3;
+/// Differences that numbers of four bytes have at least.
+const LEAST_SINGLE: f64 = 1e-6;
+
+/// The largest difference of a test in numbers of four bytes: four times that of the numbers themselves, since compilers round in other
+/// places.
+pub(super) fn in_single(
+    graph: &Graph,
+    system: Option<usize>,
+    vectors: &[(Vec<f64>, Vec<f64>)],
+) -> Result<f64, CodegenError> {
+    let round = |x: f64| f64::from(super::single(x));
+    let (mut worst, mut most) = (0.0_f64, LEAST_SINGLE);
+    for (x, wanted) in vectors {
+        let x: Vec<f64> = x.iter().copied().map(round).collect();
+        let results = graph.rounded(&x, round);
+        let found = graph.outputs.iter().map(|v| if v.minus { -results[v.node] } else { results[v.node] });
+        let found = super::solved(&found.collect::<Vec<f64>>(), system);
+        worst = worst.max(difference(&found, wanted, f64::MIN_POSITIVE));
+        most = found.iter().zip(wanted).fold(most, |most, (a, b)| most.max(4.0 * (a - b).abs() / (1.0 + b.abs())));
+    }
+    if worst <= SINGLE { Ok(most) } else { Err(CodegenError::LosesSingle { by: worst }) }
 }
 
 /// The library's regressor on the chosen parameters.

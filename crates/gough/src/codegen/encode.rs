@@ -30,9 +30,9 @@ pub fn python_string(text: &str) -> String {
     line(text).replace('\\', "\\\\").replace('"', "\\\"")
 }
 
-/// After `//!` and `///` of Rust, whose text is Markdown of which code is compiled and run.
+/// After `//!` and `///` of Rust, whose text is Markdown of which code is compiled and run, and brackets are links.
 pub fn rust_comment(text: &str) -> String {
-    line(text).replace('`', "'").replace("~~~", "~ ~ ~").replace('<', "&lt;")
+    line(text).replace('`', "'").replace("~~~", "~ ~ ~").replace('<', "&lt;").replace('[', "\\[").replace(']', "\\]")
 }
 
 /// After `%` of MATLAB and Octave; no block of comments begins or ends.

@@ -358,17 +358,22 @@ impl Graph {
 
     /// Results of all nodes that are needed for the given inputs; of the others zero.
     pub fn results(&self, inputs: &[f64]) -> Vec<f64> {
+        self.rounded(inputs, |x| x)
+    }
+
+    /// Results where every number is rounded.
+    pub fn rounded(&self, inputs: &[f64], round: impl Fn(f64) -> f64) -> Vec<f64> {
         let mut results = vec![0.0; self.nodes.len()];
         for id in self.sorted() {
             let at = |v: &Signed| if v.minus { -results[v.node] } else { results[v.node] };
-            results[id] = match &self.nodes[id] {
+            results[id] = round(match &self.nodes[id] {
                 GraphNode::Input(i) => inputs[*i as usize],
                 GraphNode::Number(bits) => f64::from_bits(*bits),
-                GraphNode::Sum(terms) => terms.iter().map(at).sum(),
-                GraphNode::Product(factors) => factors.iter().map(|f| results[*f]).product(),
+                GraphNode::Sum(terms) => terms.iter().map(at).fold(0.0, |sum, x| round(sum + x)),
+                GraphNode::Product(factors) => factors.iter().fold(1.0, |product, f| round(product * results[*f])),
                 GraphNode::Reciprocal(x) => 1.0 / results[*x],
                 GraphNode::Call(f, args) => f.on(&args.iter().map(at).collect::<Vec<f64>>()),
-            };
+            });
         }
         results
     }

@@ -94,6 +94,11 @@ impl<S: Real> BodyMotion<S> {
 }
 
 impl<'a, S: Real> Legs<'a, S> {
+    /// Where the platform is.
+    pub fn place(&self) -> Pose<S> {
+        self.frames.X_WE
+    }
+
     /// A posture in which nothing moves.
     pub fn at_rest(model: &'a Model<S>, plan: &'a LegsPlan, pos: &Positions<S>) -> Self {
         let topology = model.topology();

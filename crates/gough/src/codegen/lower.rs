@@ -4,7 +4,7 @@
 use super::canon::{Canon, NodeIndex, Rules};
 use super::graph::{Graph, GraphNode};
 use super::models::{
-    Group, Inputs, Outputs, Subject, Turns, eliminated, no_closed_form, pose_by_matrix, states, turns,
+    Group, Inputs, Outputs, PoseNumbers, Subject, Turns, eliminated, no_closed_form, pose_by_matrix, states, turns,
 };
 use super::share::share;
 use super::{CodegenError, ModelKind, Solve, checked, split};
@@ -67,7 +67,9 @@ pub(crate) fn lowered(robot: &Robot, mode: &WorkingMode, wanted: &ModelWanted) -
     if plan.careful || !plan.anchors.is_empty() {
         return Err(no_closed_form(robot.model()));
     }
-    subject.by_matrix = wanted.by_matrix;
+    if wanted.by_matrix {
+        subject.pose_as = PoseNumbers::Matrix;
+    }
     let (inputs, outputs) = subject.signature(kind);
     let balances = if kind == ModelKind::Idm { subject.other_balances() } else { Vec::new() };
     let balanced = balances.into_iter().filter_map(|b| subject.balanced(b));
@@ -125,7 +127,7 @@ fn with_conditions(subject: &Subject<'_>, kind: ModelKind, inputs: &[Group]) -> 
         };
         digits.into_iter().for_each(&mut hold);
         of_posture(subject, &model, &given.pose, &mut hold);
-        if subject.by_matrix || model.topology().platform.coordinates == Coordinates::Spatial {
+        if subject.pose_as == PoseNumbers::Matrix {
             of_pose(subject, &model, &given.pose, &mut hold);
         } else {
             given.pose.iter().for_each(|x| hold(Expr::lit(FARTHEST * FARTHEST) - x.squared()));

@@ -198,6 +198,54 @@ pub enum Solve {
     Routine,
 }
 
+/// What a generated model takes besides the state.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum FurtherInput {
+    /// A wrench from outside on the platform.
+    Wrench,
+    /// A body that the platform carries.
+    Payload,
+}
+
+impl FurtherInput {
+    /// All of them.
+    pub const ALL: [Self; 2] = [Self::Wrench, Self::Payload];
+
+    /// How it is called on the command line and in code.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Wrench => "wrench",
+            Self::Payload => "payload",
+        }
+    }
+}
+
+/// How code takes the orientation of a platform with six freedoms.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum OrientationInput {
+    /// Nine numbers, row by row.
+    #[default]
+    Matrix,
+    /// Four numbers, scalar first.
+    Quaternion,
+}
+
+/// Numbers that code computes with.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Precision {
+    /// Eight bytes.
+    #[default]
+    F64,
+    /// Four bytes.
+    F32,
+}
+
+/// The number of four bytes that is nearest.
+#[allow(clippy::cast_possible_truncation)] // Digits are lost on purpose.
+fn single(x: f64) -> f32 {
+    x as f32
+}
+
 /// Coordinates of the small motions of a flexible robot.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum ElasticCoordinates {
@@ -243,6 +291,12 @@ pub struct CodeOptions {
     /// Dynamic parameters that the efforts are written on, as columns of the regressor or as inputs of inverse dynamics in
     /// place of the masses and friction of the file. The regressor has all of them unless some are chosen.
     pub columns: Option<StandardSet>,
+    /// Further inputs of inverse and direct dynamics and of the inertia.
+    pub inputs: Vec<FurtherInput>,
+    /// How the orientation of a platform with six freedoms is given.
+    pub orientation: OrientationInput,
+    /// Numbers that the code computes with.
+    pub precision: Precision,
 }
 
 impl CodeOptions {
@@ -260,6 +314,9 @@ impl CodeOptions {
             actuators: Actuators::default(),
             margins: false,
             columns: None,
+            inputs: Vec::new(),
+            orientation: OrientationInput::default(),
+            precision: Precision::default(),
         }
     }
 }
@@ -372,6 +429,18 @@ pub enum CodegenError {
     NotFinite,
     /// Only inverse dynamics and the regressor are written on dynamic parameters.
     NoColumns,
+    /// An option that this model, robot or language does not have.
+    NotTaken {
+        /// The option.
+        option: &'static str,
+        /// What has it.
+        of: &'static str,
+    },
+    /// In numbers of four bytes too many digits are lost.
+    LosesSingle {
+        /// The largest difference, by the largest number compared with.
+        by: f64,
+    },
     /// The model is written as code only, and not run by the library.
     NotCompiled {
         /// The model.
@@ -394,10 +463,14 @@ impl CodegenError {
             Self::NothingFlexible => "nothing-flexible",
             Self::UnknownParameter { .. } => "unknown-parameter",
             Self::UnknownInput { .. } => "unknown-input",
-            Self::DerivativesOfRoutine | Self::RoutineInLanes | Self::RoutineOfInverse | Self::NoColumns => "usage",
+            Self::DerivativesOfRoutine
+            | Self::RoutineInLanes
+            | Self::RoutineOfInverse
+            | Self::NoColumns
+            | Self::NotTaken { .. } => "usage",
             Self::NotFinite => "not-finite",
             Self::Disagrees { .. } => "disagrees",
-            Self::LosesDigits { .. } => "loses-digits",
+            Self::LosesDigits { .. } | Self::LosesSingle { .. } => "loses-digits",
             Self::NotCompiled { .. } => "not-compiled",
             Self::TooLarge | Self::TooManyCoordinates { .. } => "too-large",
         }
@@ -413,6 +486,7 @@ impl CodegenError {
             | Self::RoutineInLanes
             | Self::RoutineOfInverse
             | Self::NotCompiled { .. }
+            | Self::NotTaken { .. }
             | Self::NoColumns => true,
             Self::Home(e) => e.is_misuse(),
             Self::Elastic(e) => e.is_misuse(),
@@ -494,6 +568,12 @@ impl fmt::Display for CodegenError {
             Self::NoColumns => f.write_str(
                 "dynamic parameters are inputs of `idm` and columns of `regressor`: leave out `--parameters` for other models",
             ),
+            Self::NotTaken { option, of } => write!(f, "{option} is of {of}: leave it out"),
+            Self::LosesSingle { by } => write!(
+                f,
+                "in numbers of four bytes the code differs by {by:.1e} from the library around home, where a thousandth is the most: leave \
+                 out `--precision f32`, or give the robot file another home"
+            ),
             Self::NotCompiled { model } => write!(
                 f,
                 "model `{}` is written as code and not run over blocks; igm, kinematics, jacobian, idm and ddm are",
@@ -523,6 +603,7 @@ pub fn generate(robot: &Robot, options: &CodeOptions) -> Result<Generated, Codeg
     if options.solve == Solve::Routine && options.language == Language::C4 {
         return Err(CodegenError::RoutineInLanes);
     }
+    taken(robot, options)?;
     let mode = options.mode.as_ref().unwrap_or(robot.mode());
     let symbolic = parameters(robot, &options.symbolic)?;
     let (subject, Traced { inputs, mut outputs, program, system, graph }) =
@@ -549,7 +630,10 @@ pub fn generate(robot: &Robot, options: &CodeOptions) -> Result<Generated, Codeg
     };
     let name = format!("{}_{}", identifier(&robot.model().topology().name), identifier(options.model.name()));
     let code = |x: &[f64]| solved(&program.eval(x), system);
-    let TestVectors { list: vectors, tolerance } = subject.vectors(options.model, &inputs, code)?;
+    let TestVectors { list: vectors, mut tolerance } = subject.vectors(options.model, &inputs, code)?;
+    if options.precision == Precision::F32 {
+        tolerance = checked::in_single(&graph, system, &vectors)?;
+    }
     let unit = CodeFunction {
         name,
         inputs,
@@ -559,11 +643,36 @@ pub fn generate(robot: &Robot, options: &CodeOptions) -> Result<Generated, Codeg
         about: subject.about(robot, mode, options, &count),
         vectors,
         tolerance,
+        precision: options.precision,
     };
     let files = emit::files(options.language, &unit);
     let mode = mode.name(robot.model().topology());
     let CodeFunction { name, inputs, outputs, vectors, .. } = unit;
     Ok(Generated { files, function: name, inputs, outputs, count, stages, mode, vectors })
+}
+
+/// Options that the model, the robot and the language have.
+fn taken(robot: &Robot, options: &CodeOptions) -> Result<(), CodegenError> {
+    let forces = matches!(options.model, ModelKind::Idm | ModelKind::Ddm | ModelKind::Inertia);
+    if !options.inputs.is_empty() && !forces {
+        return Err(CodegenError::NotTaken { option: "--inputs", of: "models idm, ddm and inertia" });
+    }
+    if options.inputs.contains(&FurtherInput::Payload) && options.columns.is_some() {
+        let of = "models with the masses of the file; with `--parameters` the payload is part of the parameters";
+        return Err(CodegenError::NotTaken { option: "--inputs payload", of });
+    }
+    if options.orientation == OrientationInput::Quaternion {
+        let spatial = robot.model().topology().platform.coordinates == crate::description::Coordinates::Spatial;
+        if !spatial || options.model.is_flexible_motion() {
+            let of = "platforms with six freedoms, whose pose is a position and a rotation, and of rigid models";
+            return Err(CodegenError::NotTaken { option: "--orientation quaternion", of });
+        }
+    }
+    if options.precision == Precision::F32 && matches!(options.language, Language::Python | Language::Matlab) {
+        let of = "c, c4, rust and cuda; in Python and MATLAB the types of the arguments decide";
+        return Err(CodegenError::NotTaken { option: "--precision f32", of });
+    }
+    Ok(())
 }
 
 /// Dynamic parameters that the efforts are written on.
@@ -597,6 +706,8 @@ fn split<S: Copy>(groups: &[Group], x: &[S]) -> Inputs<S> {
         efforts: Vec::new(),
         joints: Vec::new(),
         chi: Vec::new(),
+        wrench: Vec::new(),
+        payload: Vec::new(),
     };
     let mut rest = x;
     for group in groups {
@@ -609,6 +720,8 @@ fn split<S: Copy>(groups: &[Group], x: &[S]) -> Inputs<S> {
             "efforts" => &mut inputs.efforts,
             "joints" => &mut inputs.joints,
             "chi" => &mut inputs.chi,
+            "wrench" => &mut inputs.wrench,
+            "payload" => &mut inputs.payload,
             _ => &mut inputs.parameters,
         };
         *list = own.to_vec();

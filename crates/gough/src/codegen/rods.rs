@@ -6,7 +6,7 @@
 //! this needs in the point; what the rod carries along `r` besides closes the balance of the platform.
 
 use super::legs::{PlatformRates, needed_by_platform};
-use super::models::{Subject, solve, symmetric, units};
+use super::models::{Outside, Subject, solve, symmetric, units};
 use crate::linalg::small::Dense;
 use crate::model::Model;
 use crate::scalar::Real;
@@ -228,8 +228,16 @@ impl RodLegs {
         C
     }
 
-    fn platform_needs<S: Real>(&self, model: &Model<S>, X_WE: &Pose<S>, motion: PlatformRates<S>) -> Wrench<S> {
-        needed_by_platform(&X_WE.R, &self.platform.map(&mut S::lit), motion, model.numbers().gravity)
+    /// What the platform needs beside its legs.
+    fn platform_needs<S: Real>(
+        &self,
+        model: &Model<S>,
+        X_WE: &Pose<S>,
+        motion: PlatformRates<S>,
+        outside: &Outside<S>,
+    ) -> Wrench<S> {
+        let all = self.platform.map(&mut S::lit) + outside.payload;
+        needed_by_platform(&X_WE.R, &all, motion, model.numbers().gravity) + -outside.wrench
     }
 
     /// Efforts of the drives: forces along the rods balance the platform, (8.72).
@@ -239,9 +247,11 @@ impl RodLegs {
         model: &Model<S>,
         X_WE: &Pose<S>,
         motion: PlatformRates<S>,
+        outside: &Outside<S>,
     ) -> Vec<S> {
         let legs = self.on_platform(X_WE, &motion);
-        let needs = legs.iter().fold(self.platform_needs(model, X_WE, motion), |sum, l| sum + at(l.N, l.lever));
+        let own = self.platform_needs(model, X_WE, motion, outside);
+        let needs = legs.iter().fold(own, |sum, l| sum + at(l.N, l.lever));
         let needs = subject.component(&vec![needs], 0);
         let C = Self::columns(subject, &legs, |leg| leg.r);
         let carried = solve(&C, &subject.order, &needs);
@@ -255,13 +265,14 @@ impl RodLegs {
         model: &Model<S>,
         X_WE: &Pose<S>,
         twist: &[S],
+        outside: &Outside<S>,
     ) -> (Dense<S>, Vec<S>, Dense<S>) {
         let still = vec![S::zero(); twist.len()];
         let motion = subject.motion(twist, &still);
         let legs = self.on_platform(X_WE, &motion);
         let force = |l: &RodForce<S>| at(l.N + l.n * l.effort, l.lever);
-        let h = legs.iter().fold(self.platform_needs(model, X_WE, motion), |sum, l| sum + force(l));
-        let platform = self.platform.map(&mut S::lit);
+        let h = legs.iter().fold(self.platform_needs(model, X_WE, motion, outside), |sum, l| sum + force(l));
+        let platform = self.platform.map(&mut S::lit) + outside.payload;
         let column = |motion: PlatformRates<S>| {
             let V = Twist { v: motion.A.a, w: motion.A.alpha };
             let own = needed_by_platform(&X_WE.R, &platform, motion, Vec3::zeros());

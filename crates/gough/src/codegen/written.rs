@@ -4,9 +4,9 @@
 use super::checked::{TestVectors, vectors};
 use super::flexible::FlexibleSubject;
 use super::graph::Count;
-use super::models::{Group, Subject, coordinates, parameter_group};
+use super::models::{Group, PoseNumbers, Subject, coordinates, parameter_group};
 use super::shortest::{Traced, only, shortest};
-use super::{CodeOptions, CodegenError, ModelKind, Solve, columns, derive, split};
+use super::{CodeOptions, CodegenError, ModelKind, OrientationInput, Precision, Solve, columns, derive, split};
 use crate::Robot;
 use crate::kinematics::WorkingMode;
 use crate::scalar::{Expr, Program, trace};
@@ -42,6 +42,10 @@ impl<'a> WrittenModel<'a> {
             subject.plan_platform_matrices(options.actuators)?;
         }
         subject.columns = columns;
+        subject.further.clone_from(&options.inputs);
+        if options.orientation == OrientationInput::Quaternion {
+            subject.pose_as = PoseNumbers::Quaternion;
+        }
         let (subject, traced) = shortest(subject, options);
         Ok((Self::Rigid(Box::new(subject)), traced))
     }
@@ -120,6 +124,11 @@ impl<'a> WrittenModel<'a> {
                 }
             }
         };
+        if options.precision == Precision::F32 {
+            lines.push(
+                "numbers of four bytes: some seven digits go in, fewer come out where a posture is poor".to_owned(),
+            );
+        }
         lines.push(format!("SI units and radians; no limits are checked: {reach}"));
         lines.push("This file belongs to whoever generated it, who may use it under any terms.".to_owned());
         lines

@@ -274,14 +274,14 @@ fn cases(language: Language) -> Vec<Case> {
     table().into_iter().map(case).collect()
 }
 
-fn folder(name: &str) -> PathBuf {
+pub fn folder(name: &str) -> PathBuf {
     let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     let _ = std::fs::remove_dir_all(&path);
     std::fs::create_dir_all(&path).unwrap();
     path
 }
 
-fn write(folder: &Path, code: &Generated) -> Vec<PathBuf> {
+pub fn write(folder: &Path, code: &Generated) -> Vec<PathBuf> {
     let put = |f: &gough::codegen::File| {
         let path = folder.join(&f.name);
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -291,7 +291,7 @@ fn write(folder: &Path, code: &Generated) -> Vec<PathBuf> {
     code.files.iter().map(put).collect()
 }
 
-fn run(command: &mut Command) -> String {
+pub fn run(command: &mut Command) -> String {
     let out = command.output().unwrap_or_else(|e| panic!("{command:?}: {e}"));
     let text = String::from_utf8_lossy(&out.stdout).into_owned();
     assert!(out.status.success(), "{command:?}\n{text}{}", String::from_utf8_lossy(&out.stderr));
@@ -364,7 +364,7 @@ fn pieces(code: &Generated, input: &str, output: &str) -> Vec<String> {
     list
 }
 
-const STRICT: [&str; 6] = ["-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-O1"];
+pub const STRICT: [&str; 6] = ["-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-O1"];
 
 #[test]
 fn c_equals_the_library() {
@@ -415,6 +415,10 @@ fn rust_equals_the_library() {
         let files = write(&own, &case.code);
         let name = &case.code.function;
         run(rustc(&files[1]).args(["--crate-type", "rlib", "--crate-name", name, "--cfg", "feature=\"std\""]));
+        // Brackets in the documentation are no links.
+        let mut rustdoc = Command::new("rustdoc");
+        rustdoc.args(["--edition", "2024", "-Dwarnings", "--crate-name", name, "--cfg", "feature=\"std\"", "-o"]);
+        run(rustdoc.arg(folder.join("doc")).arg(&files[1]));
         let mut first = 0;
         let arguments: Vec<String> = case
             .code

@@ -10,6 +10,7 @@ mod branches;
 mod cartesian;
 mod cartesian_laws;
 mod codegen;
+mod codegen_inputs;
 mod common;
 mod counting;
 mod crossing;

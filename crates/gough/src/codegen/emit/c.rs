@@ -1,9 +1,10 @@
 //! C99, one state or four at a time.
 
 use super::listing::{Syntax, listing};
-use super::{CodeFunction, File, assignment, numbers};
+use super::{CodeFunction, File, Group, Precision, assignment, four, matrix_places, numbers};
 use crate::codegen::canon::Function;
 use crate::codegen::encode::c_comment;
+use crate::codegen::single;
 use std::fmt::Write as _;
 
 /// States treated at once.
@@ -16,6 +17,40 @@ pub(super) enum Width {
 struct C<'a> {
     unit: &'a CodeFunction<'a>,
     width: Width,
+}
+
+/// Numbers of C and CUDA.
+#[derive(Clone, Copy)]
+pub(super) struct CNumbers {
+    /// Their type.
+    pub name: &'static str,
+    /// What ends their literals, and the names of functions of them.
+    pub suffix: &'static str,
+}
+
+impl CNumbers {
+    /// Those of a function.
+    pub fn of(unit: &CodeFunction<'_>) -> Self {
+        match unit.precision {
+            Precision::F64 => Self { name: "double", suffix: "" },
+            Precision::F32 => Self { name: "float", suffix: "f" },
+        }
+    }
+
+    /// A literal.
+    pub fn literal(self, x: f64) -> String {
+        if self.suffix.is_empty() { format!("{x:?}") } else { format!("{:?}f", single(x)) }
+    }
+
+    /// Code that is written for `double`.
+    fn in_these(self, code: &str) -> String {
+        if self.suffix.is_empty() {
+            return code.to_owned();
+        }
+        let numbers =
+            ["0.0", "1.0"].iter().fold(code.replace("double", self.name), |text, x| text.replace(x, &format!("{x}f")));
+        numbers.replace("fabs(", "fabsf(")
+    }
 }
 
 /// Names of functions in C, after a prefix.
@@ -32,6 +67,10 @@ pub(super) fn function(f: Function) -> &'static str {
 }
 
 impl Syntax for C<'_> {
+    fn number(&self, x: f64) -> String {
+        CNumbers::of(self.unit).literal(x)
+    }
+
     fn input(&self, k: usize) -> String {
         let (group, place) = self.unit.input(k);
         format!("{}[{place}]", group.name)
@@ -39,15 +78,19 @@ impl Syntax for C<'_> {
 
     fn call(&self, f: Function, args: &[String]) -> String {
         let own = matches!(f, Function::Sign | Function::Select) || self.width == Width::Four;
-        format!("{}{}({})", if own { "gough_" } else { "" }, function(f), args.join(", "))
+        let args = args.join(", ");
+        if own {
+            return format!("gough_{}({args})", function(f));
+        }
+        format!("{}{}({args})", function(f), CNumbers::of(self.unit).suffix)
     }
 }
 
 impl Width {
-    fn scalar(self) -> &'static str {
+    fn scalar(self, numbers: CNumbers) -> String {
         match self {
-            Width::One => "double",
-            Width::Four => "gough_double4",
+            Width::One => numbers.name.to_owned(),
+            Width::Four => format!("gough_{}4", numbers.name),
         }
     }
 }
@@ -60,8 +103,9 @@ fn arguments(unit: &CodeFunction<'_>, scalar: &str) -> String {
 }
 
 /// Helpers that the body calls.
-pub(super) fn helpers(body: &str, scalar: &str, qualifiers: &str) -> String {
+pub(super) fn helpers(body: &str, numbers: CNumbers, qualifiers: &str) -> String {
     let mut out = String::new();
+    let scalar = "double";
     if body.contains("gough_sign(") {
         let _ =
             writeln!(out, "{qualifiers} {scalar} gough_sign({scalar} x) {{\n    return (x > 0.0) - (x < 0.0);\n}}\n");
@@ -72,67 +116,12 @@ pub(super) fn helpers(body: &str, scalar: &str, qualifiers: &str) -> String {
             "{qualifiers} {scalar} gough_select({scalar} x, {scalar} a, {scalar} b) {{\n    return x >= 0.0 ? a : b;\n}}\n"
         );
     }
-    out
-}
-
-/// Helpers on four numbers.
-fn helpers4(body: &str) -> String {
-    let mut out = String::new();
-    if body.contains("gough_sqrt(") {
-        out += "\
-static inline gough_double4 gough_sqrt(gough_double4 x) {
-#ifdef __AVX__
-    return (gough_double4)_mm256_sqrt_pd((__m256d)x);
-#else
-    return (gough_double4){sqrt(x[0]), sqrt(x[1]), sqrt(x[2]), sqrt(x[3])};
-#endif
-}
-
-";
-    }
-    for f in ["sin", "cos", "exp"] {
-        if body.contains(&format!("gough_{f}(")) {
-            let _ = writeln!(
-                out,
-                "static inline gough_double4 gough_{f}(gough_double4 x) {{\n    \
-                 return (gough_double4){{{f}(x[0]), {f}(x[1]), {f}(x[2]), {f}(x[3])}};\n}}\n"
-            );
-        }
-    }
-    if body.contains("gough_atan2(") {
-        out += "\
-static inline gough_double4 gough_atan2(gough_double4 y, gough_double4 x) {
-    return (gough_double4){atan2(y[0], x[0]), atan2(y[1], x[1]), atan2(y[2], x[2]), atan2(y[3], x[3])};
-}
-
-";
-    }
-    if body.contains("gough_sign(") {
-        out += "\
-static inline gough_double4 gough_sign(gough_double4 x) {
-    gough_double4 s;
-    for (int i = 0; i < 4; i++) s[i] = (x[i] > 0.0) - (x[i] < 0.0);
-    return s;
-}
-
-";
-    }
-    if body.contains("gough_select(") {
-        out += "\
-static inline gough_double4 gough_select(gough_double4 x, gough_double4 a, gough_double4 b) {
-    gough_double4 s;
-    for (int i = 0; i < 4; i++) s[i] = x[i] >= 0.0 ? a[i] : b[i];
-    return s;
-}
-
-";
-    }
-    out
+    numbers.in_these(&out)
 }
 
 /// Gaussian elimination with partial pivoting; the solution replaces the right-hand side.
-pub(super) fn solver(qualifiers: &str) -> String {
-    format!(
+pub(super) fn solver(qualifiers: &str, numbers: CNumbers) -> String {
+    let code = format!(
         "\
 /* Solves A x = b by elimination with row pivoting; x replaces b. A singular matrix gives infinities. */
 {qualifiers} void gough_solve(int n, double *A, double *b) {{
@@ -162,13 +151,15 @@ pub(super) fn solver(qualifiers: &str) -> String {
 }}
 
 "
-    )
+    );
+    numbers.in_these(&code)
 }
 
 /// Declarations, call and scaling for a system that the routine solves, around the assignments.
 pub(super) fn solution(unit: &CodeFunction<'_>, store: &dyn Fn(&str, &str) -> String) -> (String, String) {
     let Some(n) = unit.system else { return (String::new(), String::new()) };
-    let before = format!("    double scale[{n}], matrix[{}], right[{n}];\n", n * n);
+    let name = CNumbers::of(unit).name;
+    let before = format!("    {name} scale[{n}], matrix[{}], right[{n}];\n", n * n);
     let first = &unit.outputs[0].name;
     let target = store(first, "i");
     let after = format!(
@@ -185,7 +176,7 @@ pub(super) fn unused(unit: &CodeFunction<'_>, body: &str) -> String {
 
 fn body(unit: &CodeFunction<'_>, width: Width) -> String {
     let list = listing(unit.graph, &C { unit, width });
-    let scalar = width.scalar();
+    let scalar = width.scalar(CNumbers::of(unit));
     let mut out = String::new();
     for (name, text) in &list.variables {
         out += &assignment("    ", &format!("const {scalar} {name} = {text};"), "");
@@ -195,8 +186,7 @@ fn body(unit: &CodeFunction<'_>, width: Width) -> String {
     let targets = unit.targets(|name, k| format!("{name}[{k}]"));
     for (target, (text, number)) in targets.iter().zip(&list.outputs) {
         // A number alone does not make four of itself.
-        let text =
-            if *number && width == Width::Four { format!("{text} + (gough_double4){{0}}") } else { text.clone() };
+        let text = if *number && width == Width::Four { format!("{text} + ({scalar}){{0}}") } else { text.clone() };
         let _ = writeln!(out, "    {target} = {text};");
     }
     out + &after
@@ -216,19 +206,43 @@ pub(super) fn files(unit: &CodeFunction<'_>, width: Width) -> Vec<File> {
 
 fn header(unit: &CodeFunction<'_>, width: Width, name: &str) -> String {
     let guard = format!("{}_H", name.to_uppercase());
-    let four = "/* Four numbers, one per state; for GCC and Clang. */\n\
-                typedef double gough_double4 __attribute__((vector_size(32), aligned(8)));\n\n";
-    let types = if width == Width::Four {
-        format!("#ifndef GOUGH_DOUBLE4\n#define GOUGH_DOUBLE4\n{four}#endif\n\n")
-    } else {
-        String::new()
+    let numbers = CNumbers::of(unit);
+    let types = match width {
+        Width::One => String::new(),
+        Width::Four => {
+            let (one, four) = (numbers.name, width.scalar(numbers));
+            let (guard, bytes) = (four.to_uppercase(), if numbers.suffix.is_empty() { 8 } else { 4 });
+            format!(
+                "#ifndef {guard}\n#define {guard}\n/* Four numbers, one per state; for GCC and Clang. */\n\
+                 typedef {one} {four} __attribute__((vector_size({}), aligned({bytes})));\n#endif\n\n",
+                4 * bytes
+            )
+        }
     };
     format!(
-        "{}#ifndef {guard}\n#define {guard}\n\n#ifdef __cplusplus\nextern \"C\" {{\n#endif\n\n{types}\
+        "{}#ifndef {guard}\n#define {guard}\n\n#ifdef __cplusplus\nextern \"C\" {{\n#endif\n\n{types}{}\
          void {name}({});\n\n#ifdef __cplusplus\n}}\n#endif\n\n#endif\n",
         comment(unit),
-        arguments(unit, width.scalar()),
+        sizes(unit, name),
+        arguments(unit, &width.scalar(numbers)),
     )
+}
+
+/// How long every argument is, and where entries of matrices stand.
+fn sizes(unit: &CodeFunction<'_>, name: &str) -> String {
+    let size =
+        |g: &Group| format!("#define {}_{}_SIZE {}\n", name.to_uppercase(), g.name.to_uppercase(), g.entries.len());
+    let mut out = unit.inputs.iter().chain(&unit.outputs).map(size).collect::<String>() + "\n";
+    let before = out.len();
+    for group in &unit.outputs {
+        let Some(places) = matrix_places(group) else { continue };
+        for (k, what) in ["rows", "columns"].into_iter().enumerate() {
+            let list = places.iter().map(|place| place[k].to_string()).collect::<Vec<_>>().join(", ");
+            let text = format!("static const int {name}_{}_{what}[{}] = {{{list}}};", group.name, places.len());
+            out += &assignment("", &text, "");
+        }
+    }
+    if out.len() > before { out + "\n" } else { out }
 }
 
 pub(super) fn comment(unit: &CodeFunction<'_>) -> String {
@@ -237,17 +251,18 @@ pub(super) fn comment(unit: &CodeFunction<'_>) -> String {
 
 fn source(unit: &CodeFunction<'_>, width: Width, name: &str) -> String {
     let body = body(unit, width);
-    let scalar = width.scalar();
+    let numbers = CNumbers::of(unit);
+    let scalar = width.scalar(numbers);
     let helpers = match width {
-        Width::One => helpers(&body, "double", "static"),
-        Width::Four => helpers4(&body),
+        Width::One => helpers(&body, numbers, "static"),
+        Width::Four => four::helpers(&body, numbers),
     };
-    let solver = if unit.system.is_some() { solver("static") } else { String::new() };
-    let intrinsics = if width == Width::Four { "#ifdef __AVX__\n#include <immintrin.h>\n#endif\n" } else { "" };
+    let solver = if unit.system.is_some() { solver("static", numbers) } else { String::new() };
+    let intrinsics = if width == Width::Four { four::INTRINSICS } else { "" };
     format!(
         "{}#include \"{name}.h\"\n\n#include <math.h>\n{intrinsics}\n{helpers}{solver}void {name}({}) {{\n{}{body}}}\n",
         comment(unit),
-        arguments(unit, scalar),
+        arguments(unit, &scalar),
         unused(unit, &body),
     )
 }
@@ -276,7 +291,7 @@ pub(super) fn tables(unit: &CodeFunction<'_>) -> (usize, String) {
 fn test(unit: &CodeFunction<'_>, width: Width, name: &str) -> String {
     let (count, tables) = tables(unit);
     let lanes = if width == Width::Four { 4 } else { 1 };
-    let scalar = width.scalar();
+    let scalar = width.scalar(CNumbers::of(unit));
     let declare = |g: &super::Group| format!("        {scalar} {}[{}];\n", g.name, g.entries.len().max(1));
     let at = |name: &str, k: &str, lane: &str| match width {
         Width::One => format!("{name}[{k}]"),

@@ -1,6 +1,6 @@
 //! CUDA: a kernel with one thread per state, numbers of a kind side by side.
 
-use super::c::{comment, function, helpers, solution, solver, tables};
+use super::c::{CNumbers, comment, function, helpers, solution, solver, tables};
 use super::listing::{Syntax, listing};
 use super::{CodeFunction, File, assignment};
 use crate::codegen::canon::Function;
@@ -11,6 +11,10 @@ struct Cuda<'a> {
 }
 
 impl Syntax for Cuda<'_> {
+    fn number(&self, x: f64) -> String {
+        CNumbers::of(self.unit).literal(x)
+    }
+
     fn input(&self, k: usize) -> String {
         let (group, place) = self.unit.input(k);
         format!("{}_{place}", group.name)
@@ -18,28 +22,32 @@ impl Syntax for Cuda<'_> {
 
     fn call(&self, f: Function, args: &[String]) -> String {
         let own = matches!(f, Function::Sign | Function::Select);
-        format!("{}{}({})", if own { "gough_" } else { "" }, function(f), args.join(", "))
+        let (before, after) = if own { ("gough_", "") } else { ("", CNumbers::of(self.unit).suffix) };
+        format!("{before}{}{after}({})", function(f), args.join(", "))
     }
 }
 
 fn arguments(unit: &CodeFunction<'_>) -> String {
-    let inputs = unit.inputs.iter().map(|g| format!("const double *__restrict__ {}", g.name));
-    let outputs = unit.outputs.iter().map(|g| format!("double *__restrict__ {}", g.name));
+    let own = CNumbers::of(unit).name;
+    let inputs = unit.inputs.iter().map(|g| format!("const {own} *__restrict__ {}", g.name));
+    let outputs = unit.outputs.iter().map(|g| format!("{own} *__restrict__ {}", g.name));
     std::iter::once("long long count".to_owned()).chain(inputs).chain(outputs).collect::<Vec<_>>().join(", ")
 }
 
 /// Kernel, and a test program that also measures.
 pub(super) fn files(unit: &CodeFunction<'_>) -> Vec<File> {
     let list = listing(unit.graph, &Cuda { unit });
+    let numbers = CNumbers::of(unit);
+    let own = numbers.name;
     let mut body = String::new();
     for group in &unit.inputs {
         for k in 0..group.entries.len() {
             let name = &group.name;
-            let _ = writeln!(body, "    const double {name}_{k} = {name}[{k}*count + state];");
+            let _ = writeln!(body, "    const {own} {name}_{k} = {name}[{k}*count + state];");
         }
     }
     for (name, text) in &list.variables {
-        body += &assignment("    ", &format!("const double {name} = {text};"), "");
+        body += &assignment("    ", &format!("const {own} {name} = {text};"), "");
     }
     let (before, after) = solution(unit, &|name, k| format!("{name}[{k}*count + state]"));
     body += &before;
@@ -51,13 +59,13 @@ pub(super) fn files(unit: &CodeFunction<'_>) -> Vec<File> {
         let _ = writeln!(body, "    {target} = {text};");
     }
     body += &after;
-    let solver = if unit.system.is_some() { solver("static __device__") } else { String::new() };
+    let solver = if unit.system.is_some() { solver("static __device__", numbers) } else { String::new() };
     let kernel = format!(
         "{}/* Number k of state i is at [k*count + i] of every array. */\n#include <math.h>\n\n{}{solver}\
          extern \"C\" __global__ void {}({}) {{\n    \
          const long long state = blockIdx.x * (long long)blockDim.x + threadIdx.x;\n    if (state >= count) return;\n{body}}}\n",
         comment(unit),
-        helpers(&body, "double", "static __device__"),
+        helpers(&body, numbers, "static __device__"),
         unit.name,
         arguments(unit),
     );
@@ -68,7 +76,7 @@ pub(super) fn files(unit: &CodeFunction<'_>) -> Vec<File> {
 }
 
 fn test(unit: &CodeFunction<'_>) -> String {
-    let name = &unit.name;
+    let (name, own) = (&unit.name, CNumbers::of(unit).name);
     let (vectors, tables) = tables(unit);
     let mut out = format!(
         "/* Test of {name}: states around home, repeated; then how many states per second. Link with nothing else:\n   \
@@ -81,16 +89,16 @@ fn test(unit: &CodeFunction<'_>) -> String {
     );
     for group in unit.inputs.iter().chain(&unit.outputs) {
         let (g, n) = (&group.name, group.entries.len().max(1));
-        let _ = writeln!(out, "    double *{g};\n    CHECK(cudaMalloc(&{g}, sizeof(double) * {n} * count));");
+        let _ = writeln!(out, "    {own} *{g};\n    CHECK(cudaMalloc(&{g}, sizeof({own}) * {n} * count));");
     }
-    out += "    std::vector<double> host;\n";
+    let _ = writeln!(out, "    std::vector<{own}> host;");
     for group in &unit.inputs {
         let (g, n) = (&group.name, group.entries.len());
         let _ = writeln!(
             out,
             "    host.resize({n} * count);\n    for (int k = 0; k < {n}; k++)\n        \
-             for (long long i = 0; i < count; i++) host[k * count + i] = in_{g}[i % vectors][k];\n    \
-             CHECK(cudaMemcpy({g}, host.data(), sizeof(double) * {n} * count, cudaMemcpyHostToDevice));"
+             for (long long i = 0; i < count; i++) host[k * count + i] = ({own})in_{g}[i % vectors][k];\n    \
+             CHECK(cudaMemcpy({g}, host.data(), sizeof({own}) * {n} * count, cudaMemcpyHostToDevice));"
         );
     }
     let names: Vec<&str> = unit.inputs.iter().chain(&unit.outputs).map(|g| g.name.as_str()).collect();
@@ -105,7 +113,7 @@ fn test(unit: &CodeFunction<'_>) -> String {
         let _ = writeln!(
             out,
             "    host.resize({n} * count);\n    \
-             CHECK(cudaMemcpy(host.data(), {g}, sizeof(double) * {n} * count, cudaMemcpyDeviceToHost));\n    \
+             CHECK(cudaMemcpy(host.data(), {g}, sizeof({own}) * {n} * count, cudaMemcpyDeviceToHost));\n    \
              for (int k = 0; k < {n}; k++)\n        for (long long i = 0; i < count; i++) {{\n            \
              double want = want_{g}[i % vectors][k], off = fabs(host[k * count + i] - want) / (1.0 + fabs(want));\n            \
              if (!(off <= worst)) worst = off;\n        }}"

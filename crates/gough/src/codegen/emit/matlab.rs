@@ -73,7 +73,7 @@ fn function(unit: &CodeFunction<'_>) -> String {
     }
     let select = "\nfunction y = gough_select(x, a, b)\n  if x >= 0\n    y = a;\n  else\n    y = b;\n  end\nend\n";
     format!(
-        "{}function [{}] = {}({})\n{body}end\n{}",
+        "{}function [{}] = {}({})\n  %#codegen\n{body}end\n{}",
         unit.comment("%", matlab_comment),
         outputs.join(", "),
         unit.name,

@@ -2,13 +2,14 @@
 
 mod c;
 mod cuda;
+mod four;
 mod listing;
 mod matlab;
 mod python;
 mod rust;
 
 use super::graph::Graph;
-use super::{File, Group, Language};
+use super::{File, Group, Language, Precision};
 
 /// A function to be written.
 pub(super) struct CodeFunction<'a> {
@@ -25,6 +26,8 @@ pub(super) struct CodeFunction<'a> {
     pub vectors: Vec<(Vec<f64>, Vec<f64>)>,
     /// Largest difference of a test, relative to a number or to one.
     pub tolerance: f64,
+    /// Numbers that the code computes with.
+    pub precision: Precision,
 }
 
 /// The files of a unit.
@@ -92,6 +95,15 @@ impl CodeFunction<'_> {
         }
         list
     }
+}
+
+/// Rows and columns of the entries of a matrix, from zero, where a group has such entries: `M8_13`.
+fn matrix_places(group: &Group) -> Option<Vec<[usize; 2]>> {
+    let place = |entry: &String| {
+        let (row, column) = entry.strip_prefix(&group.name)?.split_once('_')?;
+        Some([row.parse::<usize>().ok()?.checked_sub(1)?, column.parse::<usize>().ok()?.checked_sub(1)?])
+    };
+    group.entries.iter().map(place).collect::<Option<Vec<_>>>().filter(|list| !list.is_empty())
 }
 
 /// Text in lines of at most `width` characters, broken at spaces; later lines are indented by two more spaces.

@@ -1,7 +1,7 @@
 //! Python on numpy arrays: one state, or many along the leading axes.
 
 use super::listing::{Syntax, listing};
-use super::{CodeFunction, File, numbers, wrapped};
+use super::{CodeFunction, File, Group, matrix_places, numbers, wrapped};
 use crate::codegen::canon::Function;
 use crate::codegen::encode::{python_comment, python_string};
 use std::fmt::Write as _;
@@ -97,14 +97,27 @@ fn module(unit: &CodeFunction<'_>) -> String {
     }
     let names: Vec<&str> = unit.outputs.iter().map(|g| g.name.as_str()).collect();
     let _ = writeln!(body, "    return {}", names.join(", "));
+    let places: String = unit.outputs.iter().map(places).collect();
+    let places = if places.is_empty() { places } else { format!("\n{places}") };
     format!(
-        "{}\nimport numpy as np\nfrom numpy.typing import ArrayLike, NDArray\n\n\ndef {}({}) -> {result}:\n    \"\"\"{}.\n\n\
+        "{}\nimport numpy as np\nfrom numpy.typing import ArrayLike, NDArray\n{places}\n\ndef {}({}) -> {result}:\n    \"\"\"{}.\n\n\
          {documentation}    Leading axes of the arguments are states.\n    \"\"\"\n{body}",
         unit.comment("#", python_comment),
         unit.name,
         arguments.join(", "),
         python_string(&unit.about[0]),
     )
+}
+
+/// Where entries of a matrix stand.
+fn places(group: &Group) -> String {
+    let Some(places) = matrix_places(group) else { return String::new() };
+    let line = |(k, what): (usize, &str)| {
+        let list = places.iter().map(|place| format!("{},", place[k])).collect::<Vec<_>>().join(" ");
+        let lines: String = wrapped(&list, 108).iter().map(|l| format!("    {}\n", l.trim_start())).collect();
+        format!("{}_{what}: tuple[int, ...] = (\n{lines})\n", group.name)
+    };
+    ["rows", "columns"].into_iter().enumerate().map(line).collect()
 }
 
 fn test(unit: &CodeFunction<'_>) -> String {

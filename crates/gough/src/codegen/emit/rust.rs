@@ -1,9 +1,10 @@
 //! Rust: a crate without the standard library and without allocation.
 
 use super::listing::{Syntax, listing};
-use super::{CodeFunction, File, assignment, numbers};
+use super::{CodeFunction, File, Precision, assignment, numbers};
 use crate::codegen::canon::Function;
 use crate::codegen::encode::rust_comment;
+use crate::codegen::single;
 use std::fmt::Write as _;
 
 struct Rust<'a> {
@@ -22,7 +23,24 @@ fn function(f: Function) -> &'static str {
     }
 }
 
+impl Rust<'_> {
+    /// The type of the numbers.
+    fn of(unit: &CodeFunction<'_>) -> &'static str {
+        match unit.precision {
+            Precision::F64 => "f64",
+            Precision::F32 => "f32",
+        }
+    }
+}
+
 impl Syntax for Rust<'_> {
+    fn number(&self, x: f64) -> String {
+        match self.unit.precision {
+            Precision::F64 => format!("{x:?}"),
+            Precision::F32 => format!("{:?}", single(x)),
+        }
+    }
+
     fn input(&self, k: usize) -> String {
         let (group, place) = self.unit.input(k);
         format!("{}[{place}]", group.name)
@@ -33,29 +51,37 @@ impl Syntax for Rust<'_> {
     }
 }
 
-const MATH: [(&str, &str, &str, &str); 5] = [
-    ("sqrt", "x: f64", "x.sqrt()", "libm::sqrt(x)"),
-    ("sin", "x: f64", "x.sin()", "libm::sin(x)"),
-    ("cos", "x: f64", "x.cos()", "libm::cos(x)"),
-    ("exp", "x: f64", "x.exp()", "libm::exp(x)"),
-    ("atan2", "y: f64, x: f64", "y.atan2(x)", "libm::atan2(y, x)"),
+/// Functions: their arguments, and how the standard library calls them.
+const MATH: [(&str, &[&str], &str); 5] = [
+    ("sqrt", &["x"], "x.sqrt()"),
+    ("sin", &["x"], "x.sin()"),
+    ("cos", &["x"], "x.cos()"),
+    ("exp", &["x"], "x.exp()"),
+    ("atan2", &["y", "x"], "y.atan2(x)"),
 ];
 
 /// Functions that the body calls: of the standard library, or of `libm` without it.
-fn helpers(body: &str) -> String {
+fn helpers(body: &str, own: &str) -> String {
     let mut out = String::new();
-    for (name, arguments, std, libm) in MATH.iter().filter(|m| body.contains(&format!("{}(", m.0))) {
+    let suffix = if own == "f32" { "f" } else { "" };
+    for (name, arguments, std) in MATH.iter().filter(|m| body.contains(&format!("{}(", m.0))) {
+        let libm = format!("libm::{name}{suffix}({})", arguments.join(", "));
+        let arguments = arguments.iter().map(|x| format!("{x}: {own}")).collect::<Vec<_>>().join(", ");
         let _ = writeln!(
             out,
-            "#[inline(always)]\nfn {name}({arguments}) -> f64 {{\n    #[cfg(feature = \"std\")]\n    {{\n        {std}\n    }}\n    \
+            "#[inline(always)]\nfn {name}({arguments}) -> {own} {{\n    #[cfg(feature = \"std\")]\n    {{\n        {std}\n    }}\n    \
              #[cfg(not(feature = \"std\"))]\n    {{\n        {libm}\n    }}\n}}\n"
         );
     }
     if body.contains("sign(") {
-        out += "fn sign(x: f64) -> f64 {\n    f64::from(i8::from(x > 0.0) - i8::from(x < 0.0))\n}\n\n";
+        out += &"fn sign(x: f64) -> f64 {\n    f64::from(i8::from(x > 0.0) - i8::from(x < 0.0))\n}\n\n"
+            .replace("f64", own);
     }
     if body.contains("select(") {
-        out += "fn select(x: f64, a: f64, b: f64) -> f64 {\n    if x >= 0.0 { a } else { b }\n}\n\n";
+        let _ = writeln!(
+            out,
+            "fn select(x: {own}, a: {own}, b: {own}) -> {own} {{\n    if x >= 0.0 {{ a }} else {{ b }}\n}}\n"
+        );
     }
     out
 }
@@ -114,11 +140,13 @@ pub(super) fn files(unit: &CodeFunction<'_>) -> Vec<File> {
 
 /// `([f64; 2], [f64; 3])`, or the one type alone.
 fn results(unit: &CodeFunction<'_>) -> String {
-    let types: Vec<String> = unit.outputs.iter().map(|g| format!("[f64; {}]", g.entries.len())).collect();
+    let own = Rust::of(unit);
+    let types: Vec<String> = unit.outputs.iter().map(|g| format!("[{own}; {}]", g.entries.len())).collect();
     if types.len() == 1 { types[0].clone() } else { format!("({})", types.join(", ")) }
 }
 
 fn library(unit: &CodeFunction<'_>) -> String {
+    let own = Rust::of(unit);
     let list = listing(unit.graph, &Rust { unit });
     let mut body = String::new();
     for (name, text) in &list.variables {
@@ -142,31 +170,29 @@ fn library(unit: &CodeFunction<'_>) -> String {
     let used = |name: &str| body.contains(&format!("{name}["));
     let inputs = unit.inputs.iter().map(|g| {
         let name = if used(&g.name) { g.name.clone() } else { format!("_{}", g.name) };
-        format!("{name}: &[f64; {}]", g.entries.len())
+        format!("{name}: &[{own}; {}]", g.entries.len())
     });
     let inputs = inputs.collect::<Vec<_>>().join(", ");
-    let solver = if unit.system.is_some() { SOLVER } else { "" };
-    let helpers = helpers(&body);
+    let solver = if unit.system.is_some() { SOLVER.replace("f64", own) } else { String::new() };
+    let helpers = helpers(&body, own);
     let std = if helpers.contains("libm::") { "#[cfg(feature = \"std\")]\nextern crate std;\n\n" } else { "" };
     format!(
         "{}#![no_std]\n#![allow(clippy::approx_constant)]\n\n{std}{helpers}{solver}/// {}.\n///\n{}pub fn {}({inputs}) -> {} {{\n{body}}}\n",
         unit.comment("//!", rust_comment),
         rust_comment(&unit.about[0]),
-        unit.signature()
-            .iter()
-            .map(|l| format!("/// * `{}`\n", rust_comment(l).replacen(':', "`:", 1).trim_end_matches('`')))
-            .collect::<String>(),
+        unit.signature().iter().map(|l| format!("/// * {}\n", rust_comment(l))).collect::<String>(),
         unit.name,
         results(unit),
     )
 }
 
 fn test(unit: &CodeFunction<'_>) -> String {
-    let name = &unit.name;
+    let (name, own) = (&unit.name, Rust::of(unit));
+    let widened = if own == "f32" { "f64::from(*x)" } else { "*x" };
     let mut out = format!("//! States around home and what comes out of them.\n\nuse {name}::{name};\n\n");
     let _ = write!(
         out,
-        "fn close(found: &[f64], wanted: &[f64]) {{\n    for (a, b) in found.iter().zip(wanted) {{\n        assert!((a - b).abs() <= \
+        "fn close(found: &[{own}], wanted: &[f64]) {{\n    for (a, b) in found.iter().map(|x| {widened}).zip(wanted) {{\n        assert!((a - b).abs() <= \
          {:e} * (1.0 + b.abs()), \"{{a}} {{b}}\");\n    }}\n}}\n\n#[test]\nfn states_around_home() {{\n",
         unit.tolerance
     );

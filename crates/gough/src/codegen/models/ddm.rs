@@ -15,17 +15,21 @@ pub(super) fn signature(subject: &Subject<'_>) -> (Vec<Group>, Vec<Group>) {
 /// `M ṫ_r = C τ - c`, (8.162).
 pub(super) fn evaluate<S: Real>(subject: &Subject<'_>, inputs: &Inputs<S>) -> Outputs<S> {
     let model = subject.model(&inputs.parameters);
+    let outside = subject.outside(inputs);
     if let Some(rods) = &subject.rods {
-        let (M, h, C) = rods.inertia(subject, &model, &subject.pose(&model, &inputs.pose), &inputs.twist);
+        let pose = subject.pose(&model, &inputs.pose);
+        let (M, h, C) = rods.inertia(subject, &model, &pose, &inputs.twist, &outside);
         let b: Vec<S> = C.apply(&inputs.efforts).into_iter().zip(h).map(|(f, h)| f - h).collect();
         return solved(subject, M, b);
     }
     let pos = subject.close(&model, &inputs.pose);
-    let inertias = subject.inertias(&model);
+    let inertias = subject.carrying(&model, subject.inertias(&model), &outside.payload);
     let rest = vec![S::zero(); inputs.twist.len()];
     let legs = Legs::new(&model, &subject.plan, &pos, subject.motion(&inputs.twist, &rest));
     let gravity = model.numbers().gravity;
-    let System { C, h: c, scale } = subject.platform_system(&legs, &inertias, gravity, &legs.loads(subject.friction));
+    let System { C, h: mut c, scale } =
+        subject.platform_system(&legs, &inertias, gravity, &legs.loads(subject.friction));
+    subject.relieved(&legs, &mut c, &outside.wrench);
     let M = match inertia_by_legs(subject, &legs, &inertias) {
         Some(M) => M,
         None => inertia_by_columns(subject, &model, &pos, &inertias),

@@ -1,11 +1,11 @@
 //! Forward geometry from the pose at the instant before: what encoders give becomes the pose that the other models take.
 
-use super::{Group, Inputs, Legs, Outputs, Subject, System, solve, solve_symmetric};
+use super::{Group, Inputs, Legs, Outputs, PoseNumbers, Subject, System, solve, solve_symmetric};
 use crate::kinematics::Positions;
 use crate::linalg::small::PivotOrder;
 use crate::model::Model;
 use crate::scalar::Real;
-use crate::spatial::{Mat3, Pose, Rotation, Twist, Vec3};
+use crate::spatial::{Mat3, Pose, Rotation, Twist, Vec3, vec3};
 
 /// Newton's steps: from a thousandth of the robot's size away the first leaves a millionth, the second rounding.
 const STEPS: usize = 2;
@@ -63,13 +63,19 @@ fn step<S: Real>(subject: &Subject<'_>, model: &Model<S>, pos: &Positions<S>, jo
 
 /// The pose moved, in the numbers of its group.
 fn moved<S: Real>(subject: &Subject<'_>, x: &[S], X_WE: &Pose<S>, t: &[S]) -> Vec<S> {
-    if x.len() != 12 {
-        let rates = rates(subject, X_WE, t);
-        return x.iter().zip(rates).map(|(x, rate)| *x + rate).collect();
-    }
     let Twist { v, w } = subject.motion(t, t).V;
-    let R = Rotation(cayley(&w).0 * X_WE.R.0);
-    (X_WE.p + v).iter().copied().chain((0..9).map(|k| R.0[(k / 3, k % 3)])).collect()
+    let moved = (X_WE.p + v).iter().copied().collect::<Vec<S>>().into_iter();
+    match subject.pose_as {
+        PoseNumbers::Coordinates => {
+            let rates = rates(subject, X_WE, t);
+            x.iter().zip(rates).map(|(x, rate)| *x + rate).collect()
+        }
+        PoseNumbers::Matrix => {
+            let R = Rotation(cayley(&w).0 * X_WE.R.0);
+            moved.chain((0..9).map(|k| R.0[(k / 3, k % 3)])).collect()
+        }
+        PoseNumbers::Quaternion => moved.chain(turned(&[x[3], x[4], x[5], x[6]], &w)).collect(),
+    }
 }
 
 /// Rates of the coordinates of the platform. Those of roll, pitch and yaw are `D⁻¹ ω` with `D` of (2.43), the columns of which are the
@@ -89,6 +95,14 @@ fn rates<S: Real>(subject: &Subject<'_>, X_WE: &Pose<S>, t: &[S]) -> Vec<S> {
     let roll = along * r;
     let all = [v.x, v.y, v.z, roll, (x * w.y - y * w.x) * r, w.z - z * roll];
     independent.iter().map(|c| all[c.index()]).collect()
+}
+
+/// A quaternion after Cayley's rotation, `(1, w/2)` times it, of length one.
+fn turned<S: Real>(q: &[S; 4], w: &Vec3<S>) -> [S; 4] {
+    let (a, s, v) = (*w * S::lit(0.5), q[0], vec3(q[1], q[2], q[3]));
+    let (s, v) = (s - a.dot(&v), v + a * s + a.cross(&v));
+    let by = (s * s + v.dot(&v)).sqrt().recip();
+    [s * by, v.x * by, v.y * by, v.z * by]
 }
 
 /// The rotation by a small angle: `((1 - a·a) 1 + 2 a aᵀ + 2 â) / (1 + a·a)` with `a = w/2`.

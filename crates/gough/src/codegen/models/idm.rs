@@ -14,18 +14,22 @@ pub(super) fn signature(subject: &Subject<'_>) -> (Vec<Group>, Vec<Group>) {
 /// parameters that are inputs.
 pub(super) fn evaluate<S: Real>(subject: &Subject<'_>, inputs: &Inputs<S>) -> Outputs<S> {
     let model = subject.model(&inputs.parameters);
+    let outside = subject.outside(inputs);
     if let Some(rods) = &subject.rods {
         let motion = subject.motion(&inputs.twist, &inputs.acceleration);
-        let values = rods.efforts(subject, &model, &subject.pose(&model, &inputs.pose), motion);
+        let values = rods.efforts(subject, &model, &subject.pose(&model, &inputs.pose), motion, &outside);
         return Outputs { values, system: None };
     }
     let pos = subject.close(&model, &inputs.pose);
     let legs = Legs::new(&model, &subject.plan, &pos, subject.motion(&inputs.twist, &inputs.acceleration));
-    let (inertias, loads) = match &subject.columns {
-        Some(set) => weighted(&legs, set, &inputs.chi),
-        None => (subject.inertias(&model), legs.loads(subject.friction)),
+    let (inertias, loads) = if let Some(set) = &subject.columns {
+        weighted(&legs, set, &inputs.chi)
+    } else {
+        let all = subject.carrying(&model, subject.inertias(&model), &outside.payload);
+        (all, legs.loads(subject.friction))
     };
-    let system = subject.platform_system(&legs, &inertias, model.numbers().gravity, &loads);
+    let mut system = subject.platform_system(&legs, &inertias, model.numbers().gravity, &loads);
+    subject.relieved(&legs, &mut system.h, &outside.wrench);
     if subject.solve == Solve::Routine && system.C.rows == system.C.cols {
         return Outputs { values: system.scale, system: Some((system.C, system.h)) };
     }

@@ -22,7 +22,7 @@ use super::regroup::{Regrouping, cleaned};
 use super::rod_legs::LegAxes;
 use super::rods::RodLegs;
 use super::sight::Alike;
-use super::{CodegenError, ModelKind, Solve};
+use super::{CodegenError, FurtherInput, ModelKind, Solve};
 use crate::Robot;
 use crate::description::{Coordinate, Coordinates};
 use crate::dynamics::regressor::StandardSet;
@@ -33,8 +33,8 @@ use crate::kinematics::{Positions, WorkingMode, newton, pose_leg};
 use crate::linalg::small::{Dense, PivotOrder, lu, lu_solve};
 use crate::model::{BlockPlan, BodyId, CoordId, Model, Node};
 use crate::scalar::Real;
-use crate::spatial::orientation::from_rpy;
-use crate::spatial::{Accel, Mat3, Pose, Rotation, Turn, Twist, Vec3, vec3};
+use crate::spatial::orientation::{from_rpy, to_quaternion};
+use crate::spatial::{Accel, Inertia, Mat3, Pose, Rotation, Turn, Twist, Vec3, Wrench, hat, vec3};
 
 /// A named list of numbers that goes into or comes out of a generated function.
 #[derive(Clone, PartialEq, Debug)]
@@ -64,8 +64,10 @@ pub(super) struct Subject<'a> {
     pub symbolic: Vec<usize>,
     /// Dynamic parameters that the efforts are written on.
     pub columns: Option<StandardSet>,
-    /// The pose is given by position and rotation matrix, whatever the coordinates of the platform are.
-    pub by_matrix: bool,
+    /// The numbers that the pose is given by.
+    pub pose_as: PoseNumbers,
+    /// Inputs besides the state.
+    pub further: Vec<FurtherInput>,
     pub plan: LegsPlan,
     regrouping: Regrouping,
     /// How the platform is balanced, and in which order the drives are solved for.
@@ -81,6 +83,25 @@ pub(super) struct Subject<'a> {
     matrices: Option<MassStiffness>,
     /// Those of the platform, where they are asked for.
     platform_matrices: Option<PlatformMatrices>,
+}
+
+/// The numbers of a pose.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum PoseNumbers {
+    /// The coordinates of the platform.
+    Coordinates,
+    /// Position, then the rotation matrix row by row, whatever the coordinates of the platform are.
+    Matrix,
+    /// Position, then a quaternion.
+    Quaternion,
+}
+
+/// What the platform meets from outside, in numbers that are inputs.
+pub(super) struct Outside<S: Real> {
+    /// At the platform's origin, in world axes.
+    pub wrench: Wrench<S>,
+    /// What the platform carries, in its frame.
+    pub payload: Inertia<S>,
 }
 
 /// How the balance of the platform is written: any choice gives the same efforts.
@@ -111,6 +132,8 @@ pub(super) struct Inputs<S> {
     pub joints: Vec<S>,
     /// Dynamic parameters.
     pub chi: Vec<S>,
+    pub wrench: Vec<S>,
+    pub payload: Vec<S>,
 }
 
 /// Results of a model, and what a routine is left to solve.
@@ -164,7 +187,12 @@ impl<'a> Subject<'a> {
             solve,
             symbolic,
             columns: None,
-            by_matrix: false,
+            pose_as: if model.topology().platform.coordinates == Coordinates::Spatial {
+                PoseNumbers::Matrix
+            } else {
+                PoseNumbers::Coordinates
+            },
+            further: Vec::new(),
             plan: legs,
             regrouping: Regrouping::new(model),
             balance: Balance::default(),
@@ -259,7 +287,8 @@ impl<'a> Subject<'a> {
             solve: self.solve,
             symbolic: self.symbolic.clone(),
             columns: self.columns.clone(),
-            by_matrix: self.by_matrix,
+            pose_as: self.pose_as,
+            further: self.further.clone(),
             plan: self.plan.clone(),
             regrouping: self.regrouping.clone(),
             balance,
@@ -281,8 +310,11 @@ impl<'a> Subject<'a> {
             ModelKind::Ddm | ModelKind::Inertia => true,
             _ => false,
         };
+        // A payload on a tool point belongs to a body of a leg.
+        let hung =
+            self.further.contains(&FurtherInput::Payload) && self.robot.model().topology().platform.tool.is_some();
         // Friction needs the rates of passive joints, and symbols may be lengths of rods.
-        if !asked || self.friction || !self.symbolic.is_empty() {
+        if hung || !asked || self.friction || !self.symbolic.is_empty() {
             return Vec::new();
         }
         let model = self.robot.model();
@@ -313,13 +345,23 @@ impl<'a> Subject<'a> {
     /// Coordinates of the pose that a generated function takes.
     pub fn pose_group(&self) -> Group {
         let platform = &self.robot.model().topology().platform;
-        if self.by_matrix || platform.coordinates == Coordinates::Spatial {
-            let R = (0..9).map(|k| format!("R{}{}", k / 3 + 1, k % 3 + 1));
-            let entries = ["x", "y", "z"].map(str::to_owned).into_iter().chain(R).collect();
-            return Group::new("pose", "position of the platform, then its rotation matrix row by row", entries);
+        let position = ["x", "y", "z"].map(str::to_owned).into_iter();
+        match self.pose_as {
+            PoseNumbers::Matrix => {
+                let R = (0..9).map(|k| format!("R{}{}", k / 3 + 1, k % 3 + 1));
+                let about = "position of the platform, then its rotation matrix row by row";
+                Group::new("pose", about, position.chain(R).collect())
+            }
+            PoseNumbers::Quaternion => {
+                let q = ["qw", "qx", "qy", "qz"].map(str::to_owned);
+                let about = "position of the platform, then its quaternion, scalar first, of any length";
+                Group::new("pose", about, position.chain(q).collect())
+            }
+            PoseNumbers::Coordinates => {
+                let names = platform.independent.iter().map(|c| coordinate_name(*c, platform.independent.len()));
+                Group::new("pose", "coordinates of the platform", names.collect())
+            }
         }
-        let names = platform.independent.iter().map(|c| coordinate_name(*c, platform.independent.len()));
-        Group::new("pose", "coordinates of the platform", names.collect())
     }
 
     fn component_group(&self, name: &str, about: &str, suffix: &str) -> Group {
@@ -337,6 +379,62 @@ impl<'a> Subject<'a> {
 
     pub fn acceleration_group(&self) -> Group {
         self.component_group("acceleration", "acceleration of the platform, angular part in world axes", "d")
+    }
+
+    /// Further inputs, in the order in which they are asked for.
+    fn further_groups(&self) -> Vec<Group> {
+        let independent = &self.robot.model().topology().platform.independent;
+        let group = |further: &FurtherInput| match further {
+            FurtherInput::Wrench => {
+                let names = independent.iter().map(|c| ["fx", "fy", "fz", "mx", "my", "mz"][c.index()].to_owned());
+                let about =
+                    "wrench from outside on the platform, at its origin, in world axes, as far as it moves that way";
+                Group::new(further.name(), about, names.collect())
+            }
+            FurtherInput::Payload => {
+                let names = ["mass", "cx", "cy", "cz", "ixx", "iyy", "izz", "ixy", "ixz", "iyz"];
+                let about =
+                    "body that the platform carries, in its frame: mass, centre of mass, inertia about that centre";
+                Group::new(further.name(), about, names.map(str::to_owned).to_vec())
+            }
+        };
+        self.further.iter().map(group).collect()
+    }
+
+    /// What the further inputs are.
+    pub fn outside<S: Real>(&self, inputs: &Inputs<S>) -> Outside<S> {
+        let Twist { v: f, w: m } = self.scatter(&inputs.wrench);
+        Outside { wrench: Wrench { f, m }, payload: payload_of(&inputs.payload) }
+    }
+
+    /// Inertias with a payload: that on a tool point goes with the body that has the point.
+    pub fn carrying<S: Real>(&self, model: &Model<S>, inertias: Inertias<S>, payload: &Inertia<S>) -> Inertias<S> {
+        let mut all = inertias;
+        if !self.further.contains(&FurtherInput::Payload) {
+            return all;
+        }
+        match Self::tool(model) {
+            Some((b, p)) => all.bodies[b] = all.bodies[b] + payload.seen_from(&Pose { R: Rotation::identity(), p }),
+            None => all.platform = all.platform + *payload,
+        }
+        all
+    }
+
+    /// The body that has the tool point, and where on it.
+    fn tool<S: Real>(model: &Model<S>) -> Option<(BodyId, Vec3<S>)> {
+        let topology = model.topology();
+        let b = topology.platform.tool?;
+        let (c, tied) = topology.closures.iter().find(|(_, c)| c.tool)?;
+        Some((b, model.numbers().closures[c][usize::from(tied.sides[1] == Node::Body(b))].p))
+    }
+
+    /// The wrench from outside takes its part of what the platform needs.
+    pub fn relieved<S: Real>(&self, legs: &Legs<'_, S>, h: &mut [S], wrench: &Wrench<S>) {
+        let moved = match self.balance.about {
+            Some(b) => wrench.at(legs.model.numbers().bodies[b].X_PF.p - legs.place().p),
+            None => *wrench,
+        };
+        h.iter_mut().zip(self.component(&vec![moved], 0)).for_each(|(h, x)| *h -= x);
     }
 
     fn joint_group(&self, name: &str, about: &str, coords: &[CoordId], prefix: &str, suffix: &str) -> Group {
@@ -372,7 +470,11 @@ impl<'a> Subject<'a> {
 
     /// The pose that numbers of its group stand for.
     pub fn pose<S: Real>(&self, model: &Model<S>, x: &[S]) -> Pose<S> {
-        if self.by_matrix { pose_in(model, x) } else { pose_of(model, x) }
+        match self.pose_as {
+            PoseNumbers::Matrix => pose_in(model, pose_by_matrix(x)),
+            PoseNumbers::Quaternion => pose_in(model, pose_by_quaternion(x)),
+            PoseNumbers::Coordinates => pose_of(model, x),
+        }
     }
 
     /// The posture of a pose, closed form by closed form.
@@ -479,6 +581,7 @@ impl<'a> Subject<'a> {
             ModelKind::Regressor => regressor::signature(self),
             ModelKind::FlexibleIdm | ModelKind::FlexibleDdm => unreachable!("written by a subject of its own"),
         };
+        inputs.extend(self.further_groups());
         if !self.symbolic.is_empty() {
             inputs.push(self.parameter_group());
         }
@@ -525,9 +628,30 @@ pub(in crate::codegen) fn pose_by_matrix<S: Real>(x: &[S]) -> Pose<S> {
     Pose { R: Rotation(Mat3::from_fn(|i, j| x[3 + 3 * i + j])), p: vec3(x[0], x[1], x[2]) }
 }
 
-/// The pose in twelve numbers, with what the coordinates of the platform do not move as at home.
-fn pose_in<S: Real>(model: &Model<S>, x: &[S]) -> Pose<S> {
-    let (platform, given) = (&model.topology().platform, pose_by_matrix(x));
+/// The pose in seven numbers: position, then a quaternion, which is divided by its length.
+fn pose_by_quaternion<S: Real>(x: &[S]) -> Pose<S> {
+    let v = vec3(x[4], x[5], x[6]);
+    let (w, vv) = (x[3], v.dot(&v));
+    // (w² - v·v) 1 + 2 v vᵀ + 2 w v̂, by the square of the length.
+    let square = w * w + vv;
+    let by = S::lit(2.0) * square.recip();
+    let (own, wv) = (S::one() - by * vv, v * (w * by));
+    let cross = hat(wv);
+    Pose {
+        R: Rotation(Mat3::from_fn(|i, j| v[i] * v[j] * by + cross[(i, j)] + if i == j { own } else { S::zero() })),
+        p: vec3(x[0], x[1], x[2]),
+    }
+}
+
+/// A body by mass, centre and inertia about that; none where nothing is given.
+fn payload_of<S: Real>(x: &[S]) -> Inertia<S> {
+    let &[m, cx, cy, cz, xx, yy, zz, xy, xz, yz] = x else { return Inertia::zero() };
+    Inertia::at_com(m, vec3(cx, cy, cz), Mat3::new(xx, xy, xz, xy, yy, yz, xz, yz, zz))
+}
+
+/// A pose with what the coordinates of the platform do not move as at home.
+fn pose_in<S: Real>(model: &Model<S>, given: Pose<S>) -> Pose<S> {
+    let platform = &model.topology().platform;
     let mut pose = home_pose(model);
     if platform.coordinates == Coordinates::Spatial {
         return given;
@@ -566,9 +690,6 @@ pub(in crate::codegen) fn turns<S: Real>(model: &Model<S>) -> Turns {
 /// The pose with these coordinates; others are those of home.
 fn pose_of<S: Real>(model: &Model<S>, x: &[S]) -> Pose<S> {
     let platform = &model.topology().platform;
-    if platform.coordinates == Coordinates::Spatial {
-        return pose_by_matrix(x);
-    }
     let mut pose = home_pose(model);
     let mut angles = model.numbers().home[3..].to_vec();
     for (c, x) in platform.independent.iter().zip(x) {
@@ -669,17 +790,32 @@ pub(super) fn solve<S: Real>(A: &Dense<S>, order: &PivotOrder, b: &[S]) -> Vec<S
     x
 }
 
+/// A pose in numbers.
+pub(super) fn pose_numbers(model: &Model<f64>, X_WE: &Pose<f64>, form: PoseNumbers) -> Vec<f64> {
+    match form {
+        PoseNumbers::Matrix => X_WE.p.iter().chain(X_WE.R.0.transpose().iter()).copied().collect(),
+        PoseNumbers::Quaternion => X_WE.p.iter().copied().chain(to_quaternion(&X_WE.R)).collect(),
+        PoseNumbers::Coordinates => crate::kinematics::platform::independent(model, X_WE),
+    }
+}
+
 /// A pose a little aside of one, as of an instant before.
-fn pose_before(model: &Model<f64>, X_WE: &Pose<f64>, matrix: bool) -> Vec<f64> {
+fn pose_before(model: &Model<f64>, X_WE: &Pose<f64>, form: PoseNumbers) -> Vec<f64> {
     let aside = |k: usize| 2e-4 * ((3 * k) as f64 + 0.4).sin();
-    if matrix {
+    if form != PoseNumbers::Coordinates {
         let p = X_WE.p + vec3(aside(0), aside(1), aside(2)) * model.length();
-        let R = from_rpy(aside(3), aside(4), aside(5)) * X_WE.R;
-        return p.iter().chain(R.0.transpose().iter()).copied().collect();
+        return pose_numbers(model, &Pose { R: from_rpy(aside(3), aside(4), aside(5)) * X_WE.R, p }, form);
     }
     let scale = |k: usize| if model.topology().platform.independent[k].is_angle() { 1.0 } else { model.length() };
     let all = crate::kinematics::platform::independent(model, X_WE);
     all.into_iter().enumerate().map(|(k, x)| x + aside(k) * scale(k)).collect()
+}
+
+/// Some body that a platform may carry, of the size of the robot.
+fn payload_around(model: &Model<f64>, s: usize) -> [f64; 10] {
+    let (m, l) = (0.4 + 0.3 * s as f64, 0.1 * model.length());
+    let i = m * l * l;
+    [m, 0.3 * l, -0.2 * l, 0.5 * l, 1.1 * i, 0.9 * i, 1.3 * i, 0.1 * i, -0.2 * i, 0.05 * i]
 }
 
 /// States around home that generated code is tried on: the inputs, and the pose they are of.
@@ -687,7 +823,6 @@ pub(super) fn states(subject: &Subject<'_>, inputs: &[Group]) -> Vec<(Vec<f64>, 
     let robot = subject.robot;
     let near = postures(robot, &subject.mode).unwrap_or_default();
     let parameters = &robot.model().numbers().parameters;
-    let matrix = subject.by_matrix || robot.model().topology().platform.coordinates == Coordinates::Spatial;
     let state = |(s, pos): (usize, &Positions<f64>)| {
         let mut x = Vec::new();
         for group in inputs {
@@ -697,9 +832,9 @@ pub(super) fn states(subject: &Subject<'_>, inputs: &[Group]) -> Vec<(Vec<f64>, 
             let topology = robot.model().topology();
             match group.name.as_str() {
                 "joints" => x.extend(topology.active.iter().map(|c| pos.q(topology, *c))),
-                "pose" if last => x.extend(pose_before(robot.model(), &pos.X_WE, matrix)),
-                "pose" if matrix => x.extend(pos.X_WE.p.iter().chain(pos.X_WE.R.0.transpose().iter())),
-                "pose" => x.extend(crate::kinematics::platform::independent(robot.model(), &pos.X_WE)),
+                "pose" if last => x.extend(pose_before(robot.model(), &pos.X_WE, subject.pose_as)),
+                "pose" => x.extend(pose_numbers(robot.model(), &pos.X_WE, subject.pose_as)),
+                "payload" => x.extend(payload_around(robot.model(), s)),
                 "parameters" => x.extend(subject.symbolic.iter().map(|k| parameters[*k])),
                 _ => x.extend((0..group.entries.len()).map(some)),
             }
