@@ -4,7 +4,7 @@ use crate::encode::terminal;
 use crate::excerpt::{in_colour, render};
 use crate::output::{Output, print};
 use crate::streams::tell;
-use gough::description::{BadRobot, Diagnostic, LineIndex};
+use gough::description::{BadRobot, FaultDocument};
 use gough::kinematics::SolveError;
 use gough::{Error, ErrorKind};
 use serde_json::{Value, json};
@@ -86,7 +86,7 @@ impl Failure {
     }
 
     /// The robot file that has faults.
-    fn bad_robot(&self) -> Option<&BadRobot> {
+    pub fn bad_robot(&self) -> Option<&BadRobot> {
         match self.cause() {
             Failure::Asked(e) => match &**e {
                 Error::BadRobot(bad) => Some(bad),
@@ -152,7 +152,7 @@ impl Failure {
         }
         if let Some(bad) = self.bad_robot() {
             document["robot"] = json!(bad.name);
-            document["faults"] = json!(faults_json(&bad.text, &bad.faults));
+            document["faults"] = json!(FaultDocument::list(&bad.text, &bad.faults));
         }
         Some(document)
     }
@@ -180,20 +180,4 @@ pub fn facts(e: &SolveError) -> Vec<(&'static str, Value)> {
 /// `{"error": {"kind": .., "message": ..}}`.
 pub fn error_json(kind: &str, message: &str) -> Value {
     json!({ "error": { "kind": kind, "message": message } })
-}
-
-/// Faults as JSON: code, message, line, column, suggestion.
-pub fn faults_json(text: &str, faults: &[Diagnostic]) -> Vec<Value> {
-    let lines = LineIndex::new(text);
-    let one = |d: &Diagnostic| {
-        let (line, column) = lines.place(d.at.start);
-        json!({
-            "code": d.what.code(),
-            "message": d.what.to_string(),
-            "line": line,
-            "column": column,
-            "suggestion": d.what.help(),
-        })
-    };
-    faults.iter().map(one).collect()
 }

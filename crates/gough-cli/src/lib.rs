@@ -34,7 +34,7 @@ mod table;
 mod zip;
 
 use clap::{Parser, Subcommand};
-pub use failure::{facts, faults_json};
+pub use failure::facts;
 use gough::Robot;
 use std::ffi::OsString;
 use std::sync::Arc;

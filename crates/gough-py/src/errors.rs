@@ -1,7 +1,8 @@
 //! Refusals of the library as exceptions of the package: `gough._errors.refusal` makes them of a code, words and facts.
 
 use gough::Error;
-use gough_cli::{facts, faults_json};
+use gough::description::FaultDocument;
+use gough_cli::facts;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use serde_json::{Map, Value};
@@ -16,7 +17,7 @@ fn facts_of(e: &Error) -> String {
         Error::Solve(e) => all.extend(facts(e).into_iter().map(|(name, fact)| (name.to_owned(), fact))),
         Error::BadRobot(bad) => {
             all.insert("robot".to_owned(), Value::from(bad.name.clone()));
-            all.insert("faults".to_owned(), Value::from(faults_json(&bad.text, &bad.faults)));
+            all.insert("faults".to_owned(), serde_json::json!(FaultDocument::list(&bad.text, &bad.faults)));
         }
         _ => {}
     }

@@ -1,14 +1,15 @@
 //! Gough in a page: the library as a WebAssembly module.
 //!
-//! The page and the module share three buffers: text (questions and answers), numbers (coordinates or motors) and frames (what a
-//! posture looks like). The page asks for room, writes, calls, and reads. One robot at a time; everything else is
+//! The page and the module share four buffers: text (questions and answers), numbers (coordinates or motors), frames (what a
+//! posture looks like) and film (frames of a motion). The page asks for room, writes, calls, and reads. One robot at a time; everything else is
 //! [`gough::view::Session`].
 //!
 //! Nothing here reads memory through a pointer: buffers are ordinary vectors, whose addresses are given out. The only word that the
 //! compiler calls unsafe is the attribute that keeps the names of the functions.
 
 use gough::Source;
-use gough::view::{Portrait, RefusalDocument, Session, faults};
+use gough::description::FaultDocument;
+use gough::view::{Portrait, RefusalDocument, Session};
 use serde_json::{Value, json};
 use std::cell::RefCell;
 
@@ -19,6 +20,29 @@ struct Shared {
     text: Vec<u8>,
     numbers: Vec<f64>,
     frames: Vec<f64>,
+    film: Vec<f64>,
+}
+
+/// What the page gives the module.
+#[cfg(target_arch = "wasm32")]
+mod page {
+    #[link(wasm_import_module = "page")]
+    unsafe extern "C" {
+        /// A long question has come so far.
+        pub safe fn progress(share: f64);
+    }
+}
+
+/// Long questions are stopped by ending the worker that they run in, so they always go on.
+#[cfg(target_arch = "wasm32")]
+fn progress(share: f64) -> bool {
+    page::progress(share);
+    true
+}
+
+#[cfg(not(target_arch = "wasm32"))]
+fn progress(_: f64) -> bool {
+    true
 }
 
 thread_local! {
@@ -116,6 +140,23 @@ pub extern "C" fn gough_drive() -> usize {
     moved(Session::drive)
 }
 
+/// Frames of a motion: the numbers are coordinates of instants one after the other, the text is a working mode. Returns how many of
+/// them there are up to the first that is not reached; they begin where `gough_film_frames` says. The robot stays where it is.
+#[unsafe(no_mangle)]
+pub extern "C" fn gough_film() -> usize {
+    shared(|s| {
+        let Some(session) = &s.session else { return 0 };
+        let mode = session.robot().mode_named(&String::from_utf8_lossy(&s.text));
+        mode.map_or(0, |mode| session.film(&s.numbers, &mode, &mut s.film))
+    })
+}
+
+/// Where the frames of a motion are.
+#[unsafe(no_mangle)]
+pub extern "C" fn gough_film_frames() -> *const f64 {
+    shared(|s| s.film.as_ptr())
+}
+
 fn moved(act: impl FnOnce(&mut Session, &[f64]) -> Result<(), gough::Error>) -> usize {
     shared(|s| {
         let Some(session) = &mut s.session else { return 0 };
@@ -131,9 +172,9 @@ fn load(text: &[u8]) -> Result<Session, Value> {
     let refused = |message: String| json!({ "error": { "kind": "usage", "message": message } });
     let asked: Value = serde_json::from_slice(text).map_err(|e| refused(format!("no JSON document: {e}")))?;
     let source = source(&asked).map_err(|e| json!({ "error": RefusalDocument::new(&e) }))?;
-    Session::load(source).map_err(|e| match &e {
+    Session::load(source).map(|session| session.watched(progress)).map_err(|e| match &e {
         gough::Error::BadRobot(bad) => {
-            json!({ "error": RefusalDocument::new(&e), "faults": faults(&bad.text, &bad.faults) })
+            json!({ "error": RefusalDocument::new(&e), "faults": FaultDocument::list(&bad.text, &bad.faults) })
         }
         _ => json!({ "error": RefusalDocument::new(&e) }),
     })

@@ -15,7 +15,7 @@ use std::hash::{Hash, Hasher};
 use std::path::Path;
 
 /// What a robot was made of. Two robots of equal sources are equal, and a source makes its robot again anywhere.
-#[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Default, serde::Serialize)]
 pub struct Source {
     /// Name of the file or shipped robot.
     pub name: String,

@@ -9,7 +9,9 @@ use crate::region;
 use crate::sheet;
 use crate::streams::tell;
 use clap::Args;
-use gough::view::{Film, Portrait, Session};
+use gough::description::{BadRobot, FaultDocument};
+use gough::question::MapAnswer;
+use gough::view::{Film, PageContent};
 use gough::{Error, Robot, WorkingMode};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
@@ -63,7 +65,15 @@ impl Arguments {
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let answers = arguments.answers();
     let template = template().ok_or_else(|| Failure::Usage(MISSING.to_owned()))?;
-    let robot = arguments.subject.load(&answers)?;
+    let robot = match arguments.subject.load(&answers) {
+        Ok(robot) => robot,
+        Err(why) => {
+            if let Some(bad) = why.bad_robot() {
+                with_faults(arguments, &template, bad)?;
+            }
+            return Err(why);
+        }
+    };
     let name = robot.model().topology().name.clone();
     let path = arguments.output.clone().unwrap_or_else(|| PathBuf::from(format!("{}.html", file_stem(&name))));
     spares(&path, "-o", Path::new(&arguments.subject.robot), "the robot file")?;
@@ -76,8 +86,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         arguments.trajectory.as_ref().map(|file| film(&robot, shown, file, has_library(&template))).transpose()?;
     let map = arguments.map.as_ref().map(|words| map(&robot, shown, words, arguments.pose.as_deref())).transpose()?;
     let mut given = given_at(&robot, arguments.pose.as_deref(), mode.as_ref()).map_err(|why| why.of(&name))?;
-    given["motion"] = json!(motion);
-    given["map"] = map.unwrap_or(Value::Null);
+    (given.motion, given.map) = (motion, map);
     let page = filled(&template, &given);
     let mut files = Files::default();
     files.add(&path, page.as_bytes())?;
@@ -86,6 +95,23 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     answers.give_with(files, document, || text(&shown, page.len(), &template))?;
     if !arguments.no_open && !open(&path) {
         tell(&format!("no browser was found; open {shown} by hand\n"));
+    }
+    Ok(())
+}
+
+/// A file with faults opens as text, its faults underlined; the failure is told all the same.
+fn with_faults(arguments: &Arguments, template: &str, bad: &BadRobot) -> Result<(), Failure> {
+    let own = Path::new(&bad.name).file_stem().map_or_else(|| "robot".to_owned(), |s| file_stem(&s.to_string_lossy()));
+    let path = arguments.output.clone().unwrap_or_else(|| PathBuf::from(format!("{own}.html")));
+    spares(&path, "-o", Path::new(&arguments.subject.robot), "the robot file")?;
+    let source = json!({ "name": bad.name, "text": bad.text });
+    let given = json!({ "source": source, "faults": FaultDocument::list(&bad.text, &bad.faults) });
+    let mut files = Files::default();
+    files.add(&path, template.replacen(PLACE, &in_script(&given), 1).as_bytes())?;
+    files.settle()?;
+    tell(&format!("{} shows the file with its faults\n", path.display()));
+    if !arguments.no_open && !open(&path) {
+        tell(&format!("no browser was found; open {} by hand\n", path.display()));
     }
     Ok(())
 }
@@ -113,13 +139,13 @@ pub fn page(robot: &Robot, template: &str, pose: Option<&str>, mode: Option<&Wor
     Ok(filled(template, &given_at(robot, pose, mode)?))
 }
 
-fn filled(template: &str, given: &Value) -> String {
-    template.replacen(PLACE, &in_script(given), 1)
+fn filled(template: &str, given: &PageContent) -> String {
+    template.replacen(PLACE, &in_script(&json!(given)), 1)
 }
 
-fn given_at(robot: &Robot, pose: Option<&str>, mode: Option<&WorkingMode>) -> Result<Value, Failure> {
+fn given_at(robot: &Robot, pose: Option<&str>, mode: Option<&WorkingMode>) -> Result<PageContent, Failure> {
     let at = pose.map(|words| robot.pose(words)).transpose()?.map(|pose| robot.coordinates_of(&pose));
-    Ok(given(robot, at.as_deref(), mode)?)
+    Ok(PageContent::new(robot, at.as_deref(), mode)?)
 }
 
 /// The motion of a file, with what it takes and meets.
@@ -134,7 +160,7 @@ fn film(robot: &Robot, mode: &WorkingMode, path: &Path, computes: bool) -> Resul
 }
 
 /// `f1,x=-0.2:0.2,y=-0.2:0.2`: a quantity over two coordinates.
-fn map(robot: &Robot, mode: &WorkingMode, words: &str, pose: Option<&str>) -> Result<Value, Failure> {
+fn map(robot: &Robot, mode: &WorkingMode, words: &str, pose: Option<&str>) -> Result<MapAnswer, Failure> {
     let bad = |why: String| Failure::Usage(format!("--map: {why}"));
     let (quantity, spans) =
         words.split_once(',').ok_or_else(|| bad(format!("`{words}` names no coordinates; {MAP}")))?;
@@ -152,7 +178,7 @@ fn map(robot: &Robot, mode: &WorkingMode, words: &str, pose: Option<&str>) -> Re
     if !found.complete {
         return Err(bad("stopped before it was done; no page was written".to_owned()));
     }
-    Ok(json!(found))
+    Ok(found)
 }
 
 const MAP: &str = "write --map f1,x=-0.2:0.2,y=-0.2:0.2";
@@ -165,38 +191,6 @@ fn with_count(span: &str) -> String {
 /// A document that no browser takes for the end of the script that it stands in.
 fn in_script(document: &Value) -> String {
     document.to_string().replace('<', "\\u003c").replace('>', "\\u003e").replace('&', "\\u0026")
-}
-
-/// Source, portrait and postures.
-fn given(robot: &Robot, at: Option<&[f64]>, mode: Option<&WorkingMode>) -> Result<Value, Error> {
-    let source = robot.source();
-    let mut postures = vec![posture(&Session::new(robot.clone()), "home")];
-    let mut session = Session::new(robot.clone());
-    let home = session.coordinates();
-    let mode = mode.unwrap_or(robot.mode());
-    if at.is_some() || mode != robot.mode() {
-        session.place_in(at.unwrap_or(&home), mode)?;
-        postures.insert(0, posture(&session, "as asked"));
-    }
-    Ok(json!({
-        "source": {
-            "name": source.name,
-            "text": source.text,
-            "files": source.files,
-            "set": source.set,
-            "actuation": source.actuation,
-        },
-        "portrait": Portrait::new(robot),
-        "postures": postures,
-        "at": at,
-        "mode": mode.name(robot.model().topology()),
-    }))
-}
-
-fn posture(session: &Session, name: &str) -> Value {
-    let mut frames = Vec::new();
-    session.frames(&mut frames);
-    json!({ "name": name, "at": session.coordinates(), "frames": frames, "standing": session.standing() })
 }
 
 /// Open a file in a browser; whether there is one.

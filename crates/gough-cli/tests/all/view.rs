@@ -181,3 +181,22 @@ fn a_map_in_the_page_is_that_of_the_command_line() {
         assert!(status != 0 && err.contains(why) && !path.exists(), "{words}: {status} {err}");
     }
 }
+
+#[test]
+fn a_file_with_faults_opens_as_text_with_its_faults() {
+    let folder = tempfile::tempdir().unwrap();
+    file(folder.path(), "page.html", TEMPLATE);
+    let path = folder.path().join("out.html");
+    let text = std::fs::read_to_string(repository("robots/five-bar/robot.toml")).unwrap();
+    let text = text.replace("[platform]", "[plattform]\nx = \"</script>\"");
+    let robot = file(folder.path(), "robot.toml", &text);
+    let (_, err, status) = view(folder.path(), &["view", &robot, "-o", path.to_str().unwrap(), "--no-open"]);
+    assert!(status == 2 && err.contains("plattform") && err.contains("shows the file with its faults"), "{err}");
+    let given = given(&path);
+    assert_eq!(given["source"]["text"], text.as_str());
+    let (out, _, _) = view(folder.path(), &["check", &robot, "--json"]);
+    let told: Value = serde_json::from_str(&out).unwrap();
+    assert!(given["faults"] == told["faults"] && told["faults"][1]["length"] == "plattform".len(), "{told}");
+    let (_, err, status) = view(folder.path(), &["view", &robot, "-o", &robot, "--no-open"]);
+    assert!(status == 2 && err.contains("would overwrite"), "{err}");
+}

@@ -1,6 +1,7 @@
 //! Faults of a robot file: each points at the text that caused it and says what to try.
 
 use super::units::{self, Powers};
+use serde::Serialize;
 use std::fmt;
 use std::ops::Range;
 
@@ -95,6 +96,44 @@ impl<'a> LineIndex<'a> {
         let at = (0..=at.min(self.text.len())).rev().find(|&i| self.text.is_char_boundary(i)).unwrap_or(0);
         let line = self.starts.partition_point(|start| *start <= at);
         (line, self.text[self.starts[line - 1]..at].chars().count() + 1)
+    }
+}
+
+/// A fault or remark as a document: the one form in which programs, Python and the page are told of it.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+#[non_exhaustive]
+pub struct FaultDocument {
+    /// Short name that programs can rely on.
+    pub code: &'static str,
+    /// What it says.
+    pub message: String,
+    /// Line from 1.
+    pub line: usize,
+    /// Column from 1, in characters.
+    pub column: usize,
+    /// Characters of that line that it is about; at least one.
+    pub length: usize,
+    /// What to do.
+    pub suggestion: Option<String>,
+}
+
+impl FaultDocument {
+    /// The documents of faults with their places in a text.
+    pub fn list(text: &str, faults: &[Diagnostic]) -> Vec<Self> {
+        let lines = LineIndex::new(text);
+        let one = |d: &Diagnostic| {
+            let (line, column) = lines.place(d.at.start);
+            let about = text.get(d.at.start..d.at.end).map_or(1, |s| s.chars().take_while(|c| *c != '\n').count());
+            Self {
+                code: d.what.code(),
+                message: d.what.to_string(),
+                line,
+                column,
+                length: about.max(1),
+                suggestion: d.what.help(),
+            }
+        };
+        faults.iter().map(one).collect()
     }
 }
 

@@ -22,7 +22,7 @@ pub(crate) use compliance::half_side;
 pub use compliance::{Give, GivenCompliance, RodInertia, RodPair, VirtualTwists};
 pub use definitions::{Definitions, Parameter};
 pub use elastic::{Beam, BeamSection, Elastic, Material, Modal, ModalPoint, Mode, SectionProperties};
-pub use fault::{BadRobot, Diagnostic, Fault, LineIndex, Span, line_column, nearest};
+pub use fault::{BadRobot, Diagnostic, Fault, FaultDocument, LineIndex, Span, line_column, nearest};
 pub use formula::Formula;
 pub use left_out::{Concern, LeftOut};
 pub use mass::{MassData, Shape};

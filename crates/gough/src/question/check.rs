@@ -4,7 +4,7 @@ use super::posed::{JointMotion, PlatformPose};
 use crate::Robot;
 use crate::analysis::mobility::{Counts, LegCount, LoopCount, Motions, mobility};
 use crate::analysis::singularity::{Singularity, singularities};
-use crate::description::{Coordinate, Coordinates, LineIndex};
+use crate::description::{Coordinate, Coordinates, FaultDocument};
 use crate::elastodynamics::DriveElasticity;
 use crate::elastodynamics::motion::{FlexibleRobot, is_flexible};
 use crate::model::{BlockMethod, CoordKind, JointKind, LegId, Topology};
@@ -63,7 +63,7 @@ pub struct CheckAnswer {
     /// None: a robot with faults is no robot.
     pub faults: [(); 0],
     /// What is worth knowing and no fault.
-    pub remarks: Vec<Remark>,
+    pub remarks: Vec<FaultDocument>,
 }
 
 /// A body of a robot.
@@ -157,22 +157,6 @@ pub struct HomeSingularity {
     pub title: &'static str,
 }
 
-/// What is worth knowing about a file and no fault.
-#[derive(Clone, PartialEq, Debug, Serialize)]
-#[non_exhaustive]
-pub struct Remark {
-    /// Short name that programs can rely on.
-    pub code: &'static str,
-    /// What it says.
-    pub message: String,
-    /// Line from 1.
-    pub line: usize,
-    /// Column from 1, in characters.
-    pub column: usize,
-    /// What to do.
-    pub suggestion: Option<String>,
-}
-
 impl Robot {
     /// What the robot is: bodies, legs and how they are solved, closures, freedoms by three counts, drives, home, remarks.
     ///
@@ -209,7 +193,7 @@ impl Robot {
             parameters: self.checked_parameters(),
             home: home(self),
             faults: [],
-            remarks: remarks(self),
+            remarks: FaultDocument::list(self.text(), self.remarks()),
         }
     }
 
@@ -332,15 +316,6 @@ fn home_singularities(robot: &Robot) -> Vec<HomeSingularity> {
         title: s.kind.title(),
     };
     report.list.iter().filter(poor).map(told).collect()
-}
-
-fn remarks(robot: &Robot) -> Vec<Remark> {
-    let lines = LineIndex::new(robot.text());
-    let told = |d: &crate::description::Diagnostic| {
-        let (line, column) = lines.place(d.at.start);
-        Remark { code: d.what.code(), message: d.what.to_string(), line, column, suggestion: d.what.help() }
-    };
-    robot.remarks().iter().map(told).collect()
 }
 
 impl Serialize for Counts {

@@ -47,7 +47,7 @@ impl WorkingModes {
 impl Serialize for WorkingModes {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         #[derive(Serialize)]
-        struct Named<'a> {
+        struct NamedPosture<'a> {
             name: &'a str,
             #[serde(flatten)]
             posture: &'a PostureAnswer,
@@ -56,7 +56,7 @@ impl Serialize for WorkingModes {
         struct Document<'a> {
             #[serde(flatten)]
             first: Option<PostureAnswer>,
-            working_modes: Vec<Named<'a>>,
+            working_modes: Vec<NamedPosture<'a>>,
             complete: bool,
         }
         Document {
@@ -64,7 +64,7 @@ impl Serialize for WorkingModes {
             working_modes: self
                 .working_modes
                 .iter()
-                .map(|posture| Named { name: &posture.working_mode, posture })
+                .map(|posture| NamedPosture { name: &posture.working_mode, posture })
                 .collect(),
             complete: self.complete,
         }

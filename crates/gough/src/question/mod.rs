@@ -27,7 +27,7 @@ pub use cartesian::{CartesianAnswer, CartesianFrequencies, MethodComparison, Met
 pub use check::CheckAnswer;
 #[doc(hidden)]
 pub use check::{
-    CheckedBody, CheckedClosure, CheckedHome, CheckedLeg, CheckedParameter, ElasticDrives, HomeSingularity, Remark,
+    CheckedBody, CheckedClosure, CheckedHome, CheckedLeg, CheckedParameter, ElasticDrives, HomeSingularity,
 };
 pub use ddm::{AccelerationDerivatives, Accelerations, ActiveModel, Ddm, PlatformModel};
 pub(crate) use error::Error;

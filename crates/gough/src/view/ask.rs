@@ -4,90 +4,152 @@
 //! working mode; without them it is about how the robot stands. The answer is `{"answer": ..}`, the document of the command of that
 //! name, or `{"error": {"kind", "message", ..}}`.
 
+use super::extent::plane_extent;
 use super::portrait::Portrait;
 use super::session::{RefusalDocument, Session};
 use crate::analysis::map::frequency_number;
 use crate::kinematics::WorkingMode;
-use crate::question::Error;
+use crate::question::{Error, LociAnswer, PostureAnswer};
 use crate::simulation::SimulationOptions;
 use crate::spatial::{Pose, Wrench};
 use serde::Serialize;
 use serde_json::{Value, json};
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// How often loci ask whether to go on, for each node of their grid.
+const LOOKS_PER_NODE: f64 = 3.0;
+
+/// Takes an answer as it is typed in the library: to write it as text, or to learn how its document looks.
+pub trait Listener {
+    /// An answer.
+    fn hear<T: Serialize>(&mut self, answer: &T) -> Result<(), Error>;
+}
+
+/// How the robot stands, with its coordinates.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+#[non_exhaustive]
+pub struct Stood {
+    /// Joints, platform, working mode.
+    #[serde(flatten)]
+    pub posture: PostureAnswer,
+    /// Coordinates of the platform.
+    pub coordinates: Vec<f64>,
+}
+
+/// Curves of singularity, and which node of the plane is in which aspect.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+#[non_exhaustive]
+pub struct LociTraced {
+    /// The curves.
+    #[serde(flatten)]
+    pub loci: LociAnswer,
+    /// Number of the aspect of each node from 0, the first coordinate running fastest.
+    pub aspect_of_node: Vec<Option<usize>>,
+}
+
+/// An answer as a document.
+#[derive(Serialize)]
+struct Answered<'a, T> {
+    answer: &'a T,
+}
+
+/// Writes answers as text.
+struct AsText(String);
+
+impl Listener for AsText {
+    fn hear<T: Serialize>(&mut self, answer: &T) -> Result<(), Error> {
+        self.0 = serde_json::to_string(&Answered { answer }).map_err(|e| no_document(&e))?;
+        Ok(())
+    }
+}
+
+/// Keeps answers as values.
+struct AsValue(Value);
+
+impl Listener for AsValue {
+    fn hear<T: Serialize>(&mut self, answer: &T) -> Result<(), Error> {
+        self.0 = serde_json::to_value(Answered { answer }).map_err(|e| no_document(&e))?;
+        Ok(())
+    }
+}
+
+fn no_document(e: &serde_json::Error) -> Error {
+    Error::Question(format!("the answer is no JSON document: {e}"))
+}
 
 impl Session {
     /// Answer a question given as text.
     pub fn ask_text(&mut self, question: &str) -> String {
-        let answer = match serde_json::from_str::<Value>(question) {
-            Ok(question) => self.ask(&question),
-            Err(e) => error(&Error::Question(format!("the question is no JSON document: {e}"))),
+        let mut text = AsText(String::new());
+        let done = match serde_json::from_str::<Value>(question) {
+            Ok(question) => self.hear(&question, &mut text),
+            Err(e) => Err(Error::Question(format!("the question is no JSON document: {e}"))),
         };
-        answer.to_string()
+        done.map_or_else(|e| error(&e).to_string(), |()| text.0)
     }
 
     /// Answer a question.
     pub fn ask(&mut self, question: &Value) -> Value {
-        match self.answer(question) {
-            Ok(answer) => json!({ "answer": answer }),
-            Err(e) => error(&e),
-        }
+        let mut value = AsValue(Value::Null);
+        self.hear(question, &mut value).map_or_else(|e| error(&e), |()| value.0)
     }
 
-    fn answer(&mut self, q: &Value) -> Result<Value, Error> {
+    /// Tell a listener the answer to a question.
+    pub fn hear(&mut self, q: &Value, to: &mut impl Listener) -> Result<(), Error> {
         match q["ask"].as_str().unwrap_or_default() {
-            "robot" => document(&Portrait::new(self.robot())),
-            "robots" => Ok(json!(crate::robots::names().collect::<Vec<_>>())),
-            "source" => {
-                let source = self.robot().source();
-                let (set, actuation) = (&source.set, &source.actuation);
-                Ok(
-                    json!({ "name": source.name, "text": source.text, "files": source.files, "set": set, "actuation": actuation }),
-                )
-            }
-            "standing" => document(&self.standing()),
+            "robot" => to.hear(&Portrait::new(self.robot())),
+            "extent" => to.hear(&plane_extent(self.robot(), self.asked_plane(q)?)),
+            "robots" => to.hear(&crate::robots::names().collect::<Vec<_>>()),
+            "source" => to.hear(self.robot().source()),
+            "standing" => to.hear(&self.stood()),
             "place" => {
                 let (at, mode) = (self.asked_at(q)?, self.asked_mode(q)?);
                 self.place_in(&at, &mode)?;
-                self.stood()
+                to.hear(&self.stood())
             }
             "drive" => {
                 self.drive(&numbers(q, "motors")?)?;
-                self.stood()
+                to.hear(&self.stood())
             }
-            "modes" => document(&self.robot().kinematics(&self.asked_pose(q)?).all_modes()?),
+            "modes" => to.hear(&self.robot().kinematics(&self.asked_pose(q)?).all_modes()?),
             "kinematics" => {
-                document(&self.robot().kinematics(&self.asked_pose(q)?).mode(&self.asked_mode(q)?).answer()?)
+                to.hear(&self.robot().kinematics(&self.asked_pose(q)?).mode(&self.asked_mode(q)?).answer()?)
             }
             "assemblies" => {
                 let motors = self.standing().active.q;
-                document(&self.robot().forward_geometry(&optional(q, "motors")?.unwrap_or(motors))?)
+                to.hear(&self.robot().forward_geometry(&optional(q, "motors")?.unwrap_or(motors))?)
             }
             "singularities" => {
-                document(&self.robot().singularities(&self.asked_pose(q)?).mode(&self.asked_mode(q)?).answer()?)
+                to.hear(&self.robot().singularities(&self.asked_pose(q)?).mode(&self.asked_mode(q)?).answer()?)
             }
             "frequencies" => {
                 let asked = self.robot().frequencies(&self.asked_pose(q)?).mode(&self.asked_mode(q)?);
                 let asked = asked.count(count(q, "count", 6));
                 let asked = if q["shapes"] == json!(true) { asked.shapes() } else { asked };
-                document(&if q["sensitivities"] == json!(true) { asked.sensitivities() } else { asked }.answer()?)
+                to.hear(&if q["sensitivities"] == json!(true) { asked.sensitivities() } else { asked }.answer()?)
             }
-            "idm" => self.efforts(q),
-            "map" => self.map(q),
-            "loci" => self.loci(q),
+            "idm" => self.efforts(q, to),
+            "map" => self.map(q, to),
+            "loci" => self.loci(q, to),
             "simulate" => {
                 let seconds = q["seconds"].as_f64().unwrap_or(1.0);
                 let mut options = SimulationOptions::lasting(seconds);
                 options.every = q["every"].as_f64().unwrap_or(options.every);
-                document(&self.robot().simulate(&self.asked_pose(q)?, &options).mode(&self.asked_mode(q)?).answer()?)
+                let asked = self.robot().simulate(&self.asked_pose(q)?, &options).mode(&self.asked_mode(q)?);
+                to.hear(&asked.answer_while(&mut |t| self.goes_on(t / seconds))?)
             }
             other => Err(Error::Question(format!("there is no question `{other}`"))),
         }
     }
 
-    /// How it stands, with its coordinates.
-    fn stood(&self) -> Result<Value, Error> {
-        let mut stood = document(&self.standing())?;
-        stood["coordinates"] = json!(self.coordinates());
-        Ok(stood)
+    /// `"of": ["x", "y"]`: places of two coordinates.
+    fn asked_plane(&self, q: &Value) -> Result<[usize; 2], Error> {
+        let names = self.robot().coordinates();
+        let place = |k: usize| names.iter().position(|n| q["of"][k].as_str() == Some(*n));
+        match [place(0), place(1)] {
+            [Some(a), Some(b)] if a != b => Ok([a, b]),
+            _ => Err(Error::Question(format!("`of` is no two of the coordinates {}", names.join(", ")))),
+        }
     }
 
     fn asked_at(&self, q: &Value) -> Result<Vec<f64>, Error> {
@@ -108,7 +170,7 @@ impl Session {
         }
     }
 
-    fn efforts(&self, q: &Value) -> Result<Value, Error> {
+    fn efforts(&self, q: &Value, to: &mut impl Listener) -> Result<(), Error> {
         let mut asked = self.robot().idm(&self.asked_pose(q)?).mode(&self.asked_mode(q)?).rigid();
         if let Some(twist) = optional(q, "twist")? {
             asked = asked.twist(&twist);
@@ -123,36 +185,40 @@ impl Session {
         if q["reactions"] == json!(true) {
             asked = asked.reactions();
         }
-        document(&asked.answer()?)
+        to.hear(&asked.answer()?)
     }
 
-    fn map(&self, q: &Value) -> Result<Value, Error> {
+    fn map(&self, q: &Value, to: &mut impl Listener) -> Result<(), Error> {
         let quantity = q["quantity"].as_str().unwrap_or("conditioning");
         let mut asked = self.robot().map(quantity).at(&self.asked_pose(q)?).mode(&self.asked_mode(q)?);
         if frequency_number(quantity).is_some() {
             asked = asked.followed(false); // a page asks line by line, and lines must meet
         }
+        let mut all = 1.0;
         for (name, [low, high], nodes) in spans(q)? {
             asked = asked.over(&name, low, high, nodes);
+            all *= nodes as f64;
         }
-        document(&asked.answer()?)
+        to.hear(&asked.answer_while(&|done| self.goes_on(done as f64 / all))?)
     }
 
-    fn loci(&self, q: &Value) -> Result<Value, Error> {
+    /// Curves; the share of them that is done is guessed from the nodes, each of which is looked at, searched around and compared.
+    fn loci(&self, q: &Value, to: &mut impl Listener) -> Result<(), Error> {
         let mut asked = self.robot().loci().at(&self.asked_pose(q)?).mode(&self.asked_mode(q)?).accuracy(1e-4);
+        let mut all = LOOKS_PER_NODE;
         for (name, [low, high], nodes) in spans(q)? {
             asked = asked.over(&name, low, high, nodes);
+            all *= nodes as f64;
         }
-        document(&asked.answer()?)
+        let looks = AtomicUsize::new(0);
+        let look = || self.goes_on((looks.fetch_add(1, Ordering::Relaxed) as f64 / all).min(1.0));
+        let loci = asked.answer_while(&look)?;
+        to.hear(&LociTraced { aspect_of_node: loci.aspect_of_node.clone(), loci })
     }
 }
 
 fn error(e: &Error) -> Value {
     json!({ "error": RefusalDocument::new(e) })
-}
-
-fn document(answer: &impl Serialize) -> Result<Value, Error> {
-    serde_json::to_value(answer).map_err(|e| Error::Question(format!("the answer is no JSON document: {e}")))
 }
 
 fn not_numbers(key: &str) -> Error {

@@ -4,12 +4,15 @@
 mod ask;
 mod extent;
 mod film;
+mod given;
 mod portrait;
 mod scene;
 mod session;
 
+pub use ask::{Listener, LociTraced, Stood};
 pub use extent::{extents, plane_extent};
 pub use film::{Film, FilmMark};
-pub use portrait::{CoordinatePortrait, DrivePortrait, FaultPortrait, JointPortrait, Portrait, faults};
-pub use scene::{Scene, SceneJoint, SceneNode, ScenePiece, frames};
+pub use given::{GivenPosture, PageContent};
+pub use portrait::{CoordinatePortrait, DrivePortrait, JointPortrait, Portrait};
+pub use scene::{InertiaEllipsoid, Scene, SceneJoint, SceneNode, ScenePiece, frames};
 pub use session::{RefusalDocument, Session};

@@ -3,7 +3,7 @@
 use super::extent::{extents, turns};
 use super::scene::Scene;
 use crate::analysis::mobility::mobility;
-use crate::description::{Diagnostic, LineIndex};
+use crate::description::FaultDocument;
 use crate::elastodynamics::motion::is_flexible;
 use crate::model::CoordId;
 use crate::robot::Robot;
@@ -47,7 +47,7 @@ pub struct Portrait {
     /// Parameters of the file: name and value in SI units.
     pub parameters: Vec<(String, f64)>,
     /// What is worth knowing and no fault.
-    pub remarks: Vec<FaultPortrait>,
+    pub remarks: Vec<FaultDocument>,
     /// The drawing.
     pub scene: Scene,
 }
@@ -90,42 +90,6 @@ pub struct DrivePortrait {
     pub speed: Option<f64>,
 }
 
-/// A fault or remark with its place in the text.
-#[derive(Clone, PartialEq, Debug, Serialize)]
-#[non_exhaustive]
-pub struct FaultPortrait {
-    /// Short name.
-    pub code: &'static str,
-    /// What it says.
-    pub message: String,
-    /// What to do.
-    pub suggestion: Option<String>,
-    /// Line from 1.
-    pub line: usize,
-    /// Column from 1, in characters.
-    pub column: usize,
-    /// Characters that it is about; at least one.
-    pub length: usize,
-}
-
-/// Faults with their places in a text.
-pub fn faults(text: &str, list: &[Diagnostic]) -> Vec<FaultPortrait> {
-    let lines = LineIndex::new(text);
-    let one = |d: &Diagnostic| {
-        let (line, column) = lines.place(d.at.start);
-        let about = text.get(d.at.start..d.at.end).map_or(1, |s| s.chars().take_while(|c| *c != '\n').count());
-        FaultPortrait {
-            code: d.what.code(),
-            message: d.what.to_string(),
-            suggestion: d.what.help(),
-            line,
-            column,
-            length: about.max(1),
-        }
-    };
-    list.iter().map(one).collect()
-}
-
 impl Portrait {
     /// The portrait of a robot.
     pub fn new(robot: &Robot) -> Self {
@@ -149,7 +113,7 @@ impl Portrait {
             flexible: is_flexible(model),
             point: t.platform.tool.is_some(),
             parameters: parameters(robot),
-            remarks: faults(robot.text(), robot.remarks()),
+            remarks: FaultDocument::list(robot.text(), robot.remarks()),
             scene: Scene::new(robot),
         }
     }

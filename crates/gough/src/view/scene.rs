@@ -3,9 +3,10 @@
 
 use crate::description::LineIndex;
 use crate::kinematics::Positions;
+use crate::linalg::dense::{Matrix, generalized_eigen};
 use crate::model::{BodyId, CoordKind, Id as _, JointKind, Model, Node};
 use crate::robot::Robot;
-use crate::spatial::{Pose, Vec3, vec3};
+use crate::spatial::{Inertia, Pose, Vec3, vec3};
 use serde::Serialize;
 
 /// What is drawn of a robot, in the frames of its nodes.
@@ -40,6 +41,41 @@ pub struct SceneNode {
     pub mass: f64,
     /// Centre of mass in its frame; missing without a mass.
     pub centre: Option<[f64; 3]>,
+    /// How its mass is spread; missing where its numbers belong to no body, as grouped ones do.
+    pub ellipsoid: Option<InertiaEllipsoid>,
+}
+
+/// The solid ellipsoid around the centre of mass that has a body's mass and inertia.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+#[non_exhaustive]
+pub struct InertiaEllipsoid {
+    /// Principal moments of inertia at the centre of mass, ascending, kg m².
+    pub moments: [f64; 3],
+    /// Half its axes in the same order, m.
+    pub radii: [f64; 3],
+    /// Directions of its axes in the frame of the node, in the same order; right-handed.
+    pub axes: [[f64; 3]; 3],
+}
+
+impl InertiaEllipsoid {
+    /// That of an inertia: half axes `√(5 (I_j + I_k − I_i) / (2 m))`.
+    fn of(inertia: &Inertia<f64>) -> Option<Self> {
+        if !(inertia.m > 0.0) || inertia.check_physical().is_err() {
+            return None;
+        }
+        let centre = inertia.ms * (1.0 / inertia.m);
+        let I_c = inertia.I_o - Inertia::point(inertia.m, centre).I_o;
+        let (moments, vectors) =
+            generalized_eigen(&Matrix::from_fn(3, 3, |i, j| I_c[(i, j)]), &Matrix::identity(3, 3))?;
+        let sum: f64 = moments.iter().sum();
+        let column = |j: usize| vec3(vectors[(0, j)], vectors[(1, j)], vectors[(2, j)]);
+        let axes = [column(0), column(1), column(0).cross(&column(1))];
+        Some(Self {
+            moments: std::array::from_fn(|i| moments[i].max(0.0)),
+            radii: std::array::from_fn(|i| (2.5 * (sum - 2.0 * moments[i]).max(0.0) / inertia.m).sqrt()),
+            axes: axes.map(array),
+        })
+    }
 }
 
 /// A straight piece between two points. When both ends are on one node it never changes; a slide does.
@@ -124,21 +160,21 @@ impl Scene {
 fn nodes(robot: &Robot) -> Vec<SceneNode> {
     let (model, t) = (robot.model(), robot.model().topology());
     let lines = LineIndex::new(robot.text());
-    let centre = |m: f64, ms: Vec3<f64>| (m > 0.0).then(|| array(ms * (1.0 / m)));
-    let still = |name: &str| SceneNode { name: name.to_owned(), leg: None, line: 0, mass: 0.0, centre: None };
+    let still =
+        |name: &str| SceneNode { name: name.to_owned(), leg: None, line: 0, mass: 0.0, centre: None, ellipsoid: None };
+    let heavy = |inertia: &Inertia<f64>, node: SceneNode| SceneNode {
+        mass: inertia.m,
+        centre: (inertia.m > 0.0).then(|| array(inertia.ms * (1.0 / inertia.m))),
+        ellipsoid: InertiaEllipsoid::of(inertia),
+        ..node
+    };
     let mut list = vec![still("base")];
     for (b, body) in t.bodies.iter() {
-        let inertia = &model.numbers().bodies[b].inertia;
-        list.push(SceneNode {
-            name: body.name.clone(),
-            leg: Some(body.leg.index()),
-            line: lines.place(model.description().bodies[body.row.0].name.span.start).0,
-            mass: inertia.m,
-            centre: centre(inertia.m, inertia.ms),
-        });
+        let line = lines.place(model.description().bodies[body.row.0].name.span.start).0;
+        let node = SceneNode { leg: Some(body.leg.index()), line, ..still(&body.name) };
+        list.push(heavy(&model.numbers().bodies[b].inertia, node));
     }
-    let carried = &model.numbers().platform;
-    list.push(SceneNode { mass: carried.m, centre: centre(carried.m, carried.ms), ..still("platform") });
+    list.push(heavy(&model.numbers().platform, still("platform")));
     list
 }
 

@@ -1,5 +1,6 @@
 //! A robot between questions: where it stands, in which working mode.
 
+use super::ask::Stood;
 use super::scene::frames;
 use crate::kinematics::{Posture, Reading, SolveError, WorkingMode, fit, inverse};
 use crate::question::{Error, PostureAnswer};
@@ -16,6 +17,7 @@ const STEP: f64 = 0.1;
 pub struct Session {
     robot: Robot,
     posture: Posture,
+    watch: Option<fn(f64) -> bool>,
 }
 
 /// A refusal as a document.
@@ -60,7 +62,17 @@ impl Session {
     /// A robot at home.
     pub fn new(robot: Robot) -> Self {
         let posture = robot.home().clone();
-        Self { robot, posture }
+        Self { robot, posture, watch: None }
+    }
+
+    /// During long questions, tell this the share that is done; it says whether to go on.
+    pub fn watched(mut self, watch: fn(f64) -> bool) -> Self {
+        self.watch = Some(watch);
+        self
+    }
+
+    pub(super) fn goes_on(&self, share: f64) -> bool {
+        self.watch.is_none_or(|watch| watch(share))
     }
 
     /// The robot of a source, at home.
@@ -125,6 +137,27 @@ impl Session {
         }
         self.posture = at;
         Ok(())
+    }
+
+    /// How it stands, with its coordinates.
+    pub fn stood(&self) -> Stood {
+        Stood { posture: self.standing(), coordinates: self.coordinates() }
+    }
+
+    /// Frames at poses one after the other, of coordinates in turn, the robot staying where it is; up to the first that a working mode
+    /// does not reach. How many there are.
+    pub fn film(&self, coordinates: &[f64], mode: &WorkingMode, out: &mut Vec<f64>) -> usize {
+        out.clear();
+        let (n, mut one) = (self.robot.coordinates().len().max(1), Vec::new());
+        let mut done = 0;
+        for at in coordinates.chunks_exact(n) {
+            let Ok(pose) = self.robot.pose_at(at) else { break };
+            let Ok(posture) = inverse(self.robot.model(), &pose, mode) else { break };
+            frames(self.robot.model(), posture.positions(), &mut one);
+            out.extend_from_slice(&one);
+            done += 1;
+        }
+        done
     }
 
     /// Joints, platform, working mode and gaps of how it stands.

@@ -130,3 +130,71 @@ fn every_coordinate_of_a_portrait_is_reached_as_far_as_it_says() {
         }
     }
 }
+
+#[test]
+fn frames_of_a_motion_are_those_of_its_poses_up_to_the_first_that_is_not_reached() {
+    let mut session = Session::new(robot("five-bar"));
+    let before = session.standing();
+    let mode = session.robot().mode_named("++").unwrap();
+    let (mut film, mut one) = (Vec::new(), Vec::new());
+    assert_eq!(session.film(&[0.05, 0.25, 0.06, 0.26, 3.0, 0.25, 0.05, 0.25], &mode, &mut film), 2);
+    assert_eq!(session.standing(), before);
+    for (k, at) in [[0.05, 0.25], [0.06, 0.26]].iter().enumerate() {
+        session.place_in(at, &mode).unwrap();
+        session.frames(&mut one);
+        assert_eq!(film[k * one.len()..(k + 1) * one.len()], one[..]);
+    }
+    assert_eq!(session.film(&[f64::NAN, 0.25], &mode, &mut film), 0);
+    assert!(film.is_empty());
+}
+
+#[test]
+fn long_questions_tell_how_far_they_are_and_can_be_ended() {
+    use std::sync::Mutex;
+    static TOLD: Mutex<Vec<f64>> = Mutex::new(Vec::new());
+    fn watch(share: f64) -> bool {
+        TOLD.lock().unwrap().push(share);
+        true
+    }
+    let spans = json!([["x", -0.1, 0.1, 9], ["y", 0.2, 0.3, 9]]);
+    let mut session = Session::new(robot("five-bar")).watched(watch);
+    for question in ["map", "loci"] {
+        TOLD.lock().unwrap().clear();
+        ask(&mut session, &json!({ "ask": question, "over": spans }));
+        let told = TOLD.lock().unwrap();
+        assert!(told.iter().all(|s| (0.0..=1.0).contains(s)) && told.iter().any(|s| *s > 0.3), "{question}: {told:?}");
+    }
+    let mut session = Session::new(robot("five-bar")).watched(|_| false);
+    assert_eq!(ask(&mut session, &json!({ "ask": "loci", "over": spans }))["complete"], false);
+}
+
+#[test]
+fn the_extent_of_two_coordinates_holds_what_is_reached() {
+    let mut session = Session::new(robot("five-bar"));
+    let found = ask(&mut session, &json!({ "ask": "extent", "of": ["y", "x"] }));
+    let [low, high] = [0, 1].map(|k| found[1][k].as_f64().unwrap());
+    assert!(low < -0.12 && high > 0.12 && (low + high).abs() < 1e-2, "{found}");
+    for of in [json!(["x", "x"]), json!(["x", "z"]), json!(null)] {
+        assert!(session.ask(&json!({ "ask": "extent", "of": of }))["error"]["message"].is_string());
+    }
+}
+
+/// The solid ellipsoid has the mass and the principal moments of its body.
+#[test]
+fn ellipsoids_have_the_inertia_of_their_bodies() {
+    let mut seen = 0;
+    for name in ["delta", "gough-stewart", "navaro"] {
+        for node in Scene::new(&robot(name)).nodes {
+            let Some(e) = node.ellipsoid else { continue };
+            seen += 1;
+            for i in 0..3 {
+                let squares: f64 = (0..3).filter(|j| *j != i).map(|j| e.radii[j] * e.radii[j]).sum();
+                let moment = node.mass * squares / 5.0;
+                assert!((moment - e.moments[i]).abs() <= 1e-9 * e.moments[2], "{name} {}: {e:?}", node.name);
+                let dot: f64 = (0..3).map(|k| e.axes[i][k] * e.axes[(i + 1) % 3][k]).sum();
+                assert!(dot.abs() < 1e-9, "{name} {}: {e:?}", node.name);
+            }
+        }
+    }
+    assert!(seen > 3, "only {seen} ellipsoids");
+}
