@@ -115,7 +115,8 @@ h2{border-bottom:1px solid GrayText;padding-bottom:.15em;margin-top:1.6em;break-
 table{border-collapse:collapse;margin:.6em 0;font-variant-numeric:tabular-nums}\
 th,td{text-align:left;padding:.1em .8em .1em 0;vertical-align:top;overflow-wrap:anywhere}\
 th{border-bottom:1px solid GrayText;font-weight:600}\
-td+td,th+th{text-align:right}#robot td+td,#refused td+td,#legs td+td,#robot th+th,#refused th+th,#legs th+th{text-align:left}\
+td+td,th+th{text-align:right;overflow-wrap:break-word}#robot td+td,#refused td+td,#legs td+td{overflow-wrap:anywhere}\
+#robot td+td,#refused td+td,#legs td+td,#robot th+th,#refused th+th,#legs th+th{text-align:left}\
 figure{margin:1em 0;break-inside:avoid}img{max-width:100%;background:#fff;border-radius:4px}figcaption{color:GrayText}\
 .command code{display:block;overflow-x:auto;background:color-mix(in srgb,CanvasText 7%,Canvas);padding:.3em .6em;border-radius:4px}\
 iframe{width:100%;height:34em;border:1px solid GrayText;border-radius:4px}\
