@@ -1,9 +1,9 @@
 // What the page knows, in one place. Panels and picture are drawn from it, and everything that changes it goes through here.
 
 import { part } from './dom';
-import type { Aside, Library } from './library';
+import { Aside, type Library } from './library';
 import type { Stage } from './stage';
-import type { Answer, Given, Pose, Portrait, Refused, Source, Standing, Vec3 } from './types';
+import type { Answer, Coordinate, Given, Pose, Portrait, Refused, Source, Standing, Stood, Vec3 } from './types';
 
 export interface Panel {
   element: HTMLElement;
@@ -30,8 +30,18 @@ export class App {
   private frames: Float64Array = new Float64Array(0);
   private timer = 0;
 
-  constructor(readonly given: Given, readonly library: Library | null, readonly aside: Aside | null, readonly stage: Stage | null) {
+  constructor(readonly given: Given, readonly library: Library | null, readonly stage: Stage | null) {
     this.source = given.source;
+  }
+
+  /** Somebody who answers long questions; null in a page without the library. */
+  helper(): Aside | null {
+    return this.library && new Aside(part('program').textContent ?? '', this.library);
+  }
+
+  /** The wrench on the platform, where there is one. */
+  get loaded(): { wrench?: number[] } {
+    return this.wrench.some((x) => x !== 0) ? { wrench: this.wrench } : {};
   }
 
   /** Make a robot; its faults when it has some. The posture is kept where the new robot reaches it. */
@@ -49,7 +59,7 @@ export class App {
 
   /** Take up the text of the robot that the library has, which was loaded by its name. */
   takeSource(): void {
-    const found = this.library?.ask<Source>({ ask: 'source' });
+    const found = this.library?.ask({ ask: 'source' });
     if (!found || 'error' in found) return;
     this.source = found.answer;
     this.panels.forEach((p) => p.rebuild?.());
@@ -67,8 +77,7 @@ export class App {
     part('summary').textContent = portrait.summary;
     document.title = `${portrait.robot} - Gough`;
     this.stage?.build(portrait.scene, portrait.coordinates, this.frames, isOther);
-    const standing = this.library?.ask<Standing>({ ask: 'standing' });
-    if (standing && 'answer' in standing) this.standing = standing.answer;
+    this.read();
     if (this.standing) this.stage?.aim(this.standing.pose.p, this.standing.pose.R);
     this.panels.forEach((p) => p.rebuild?.());
     this.changed();
@@ -79,26 +88,38 @@ export class App {
     this.wanted = at;
     if (!this.library) return;
     this.refusal = at.every(Number.isFinite) ? this.library.place(at) : { kind: 'usage', message: 'a pose is finite numbers' };
-    this.moved(this.refusal === null ? at : null);
+    this.moved(this.refusal === null ? this.read() : null);
   }
 
   /** Move the platform into a working mode. */
   place(at: number[], mode?: string): void {
     if (!this.library) return;
     this.wanted = [...at];
-    const found = this.library.ask<Standing>(mode === undefined ? { ask: 'place', at } : { ask: 'place', at, mode });
+    const found = this.library.ask(mode === undefined ? { ask: 'place', at } : { ask: 'place', at, mode });
     this.refusal = 'error' in found ? found.error : null;
-    this.moved('answer' in found ? at : null, true);
+    this.moved('answer' in found ? found.answer : null, true);
+  }
+
+  /** Ends of two coordinates between which the robot reaches, with air around; of each alone in a page without the library. */
+  plane(a: Coordinate, b: Coordinate): [[number, number], [number, number]] {
+    const found = this.library?.ask({ ask: 'extent', of: [a.name, b.name] });
+    const alone = ({ reach: [low, high] }: Coordinate): [number, number] => {
+      const air = 0.6 * (high - low) || 0.1;
+      return [low - air, high + air];
+    };
+    // As many digits as one would type.
+    const short = ([low, high]: [number, number]): [number, number] => [Number(low.toPrecision(4)), Number(high.toPrecision(4))];
+    const [one, other] = found && 'answer' in found ? found.answer : [alone(a), alone(b)];
+    return [short(one), short(other)];
   }
 
   /** Move the motors; the platform follows. */
   drive(motors: number[]): void {
     if (!this.library) return;
     this.refusal = this.library.drive(motors);
-    this.read();
-    const at = this.standing?.coordinates ?? null;
-    if (at) this.wanted = [...at];
-    this.moved(this.refusal === null ? at : null, true);
+    const stood = this.read();
+    if (stood) this.wanted = [...stood.coordinates];
+    this.moved(this.refusal === null ? stood : null, true);
   }
 
   /** A posture that the command line put into the page. */
@@ -114,15 +135,17 @@ export class App {
     this.changed();
   }
 
-  private read(): void {
-    const found = this.library?.ask<Standing>({ ask: 'place' });
-    if (found && 'answer' in found) this.standing = found.answer;
+  private read(): Stood | null {
+    const found = this.library?.ask({ ask: 'standing' });
+    if (!found || 'error' in found) return null;
+    this.standing = found.answer;
+    return found.answer;
   }
 
-  private moved(at: number[] | null, aim = false): void {
-    if (at) {
-      this.at = [...at];
-      this.read();
+  private moved(stood: Stood | null, aim = false): void {
+    if (stood) {
+      this.at = stood.coordinates;
+      this.standing = stood;
       this.keepFrames();
       this.stage?.pose(this.frames);
       if (aim && this.standing) this.stage?.aim(this.standing.pose.p, this.standing.pose.R);

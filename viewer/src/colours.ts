@@ -4,6 +4,8 @@
 export const LEGS = [0x0072b2, 0x009e73, 0xcc79a7, 0x56b4e9, 0x7a6fac, 0x4d9221, 0x8c510a, 0x999999];
 export const MOTOR = 0xe69f00;
 export const PASSIVE = 0x777777;
+/** Joints that close loops. */
+export const LOOP = 0x009e73;
 export const PLATFORM = 0x3b4cc0;
 export const REFUSED = 0xd62d20;
 

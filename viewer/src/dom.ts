@@ -30,6 +30,40 @@ export function table(head: string[], rows: Child[][], caption = ''): HTMLTableE
     h('tbody', {}, ...rows.map((row) => h('tr', {}, ...row.map(cell('td'))))));
 }
 
+/** A table that is filled again and again: a cell changes when its text does, and an element stays while its label is the same. */
+export class Sheet {
+  readonly element: HTMLTableElement;
+  private readonly body = h('tbody');
+  private cells: HTMLTableCellElement[][] = [];
+
+  constructor(head: string[]) {
+    this.element = h('table', {}, h('thead', {}, h('tr', {}, ...head.map((c) => h('th', {}, c)))), this.body);
+  }
+
+  fill(rows: readonly (readonly (string | HTMLElement)[])[]): void {
+    if (rows.length !== this.cells.length || rows.some((row, i) => row.length !== this.cells[i]?.length)) {
+      this.cells = rows.map((row) => row.map(() => h('td')));
+      this.body.replaceChildren(...this.cells.map((row) => h('tr', {}, ...row)));
+    }
+    rows.forEach((row, i) => row.forEach((content, j) => {
+      const cell = this.cells[i]?.[j];
+      if (!cell) return;
+      if (typeof content === 'string') {
+        const old = cell.firstChild;
+        if (old instanceof Text && cell.childNodes.length === 1) { if (old.data !== content) old.data = content; }
+        else if (old || content !== '') cell.replaceChildren(content);
+      } else if (cell.firstElementChild?.getAttribute('aria-label') !== content.getAttribute('aria-label')) {
+        cell.replaceChildren(content);
+      }
+    }));
+  }
+}
+
+/** Set a text where it is another one. */
+export function say(element: HTMLElement, text: string): void {
+  if (element.textContent !== text) element.textContent = text;
+}
+
 /** A number as the page shows it: six significant digits. */
 export function shown(x: number | null | undefined, digits = 6): string {
   if (x === null || x === undefined || !Number.isFinite(x)) return '-';
@@ -48,7 +82,8 @@ export function quantity(text: string, angle: boolean): number | null {
   const found = /^\s*([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)\s*(\S*)\s*$/.exec(text);
   if (!found) return null;
   const unit = UNITS[found[2] || (angle ? 'deg' : 'm')];
-  return unit && unit[1] === angle ? Number(found[1]) * unit[0] : null;
+  const value = unit && unit[1] === angle ? Number(found[1]) * unit[0] : NaN;
+  return Number.isFinite(value) ? value : null;
 }
 
 /** A length in metres or an angle in degrees. */

@@ -3,20 +3,19 @@
 import type { App } from './app';
 import * as THREE from 'three';
 import { worldOf } from './stage';
-import type { Reactions, Vec3 } from './types';
+import type { Vec3 } from './types';
 
 const AT = new THREE.Vector3();
 
 export interface ForceArrow { from: Vec3; force: Vec3; ground: boolean }
 
 /** Draw the forces of a state, the present posture at rest unless one is given; a refusal draws none. */
-export function drawForces(app: App, state: Record<string, unknown> = {}): void {
+export function drawForces(app: App, state: Record<string, unknown> = {}, posture?: ArrayLike<number>): void {
   const { portrait, stage, library } = app;
   if (!portrait || !stage || !library) return;
-  const loaded = app.wrench.some((x) => x !== 0) ? { wrench: app.wrench } : {};
-  const found = library.ask<Reactions>({ ask: 'idm', reactions: true, ...loaded, ...state });
-  if ('error' in found) return stage.showForces([]);
-  const frames = library.frames();
+  const found = library.ask({ ask: 'idm', reactions: true, ...app.loaded, ...state });
+  if ('error' in found || !found.answer.reactions) return stage.showForces([]);
+  const frames = posture ?? app.posture;
   const arrows: ForceArrow[] = [];
   for (const { body, wrench } of found.answer.reactions.joints) {
     const joint = portrait.scene.joints.find((j) => !j.closure && portrait.scene.nodes[j.to]?.name === body);

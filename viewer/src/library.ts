@@ -1,6 +1,10 @@
 // The library, compiled to WebAssembly, behind plain functions. Text and numbers are written into its memory and read from it.
 
+import type { Answers } from './documents';
 import type { Answer, Portrait, Refused, Source } from './types';
+
+/** A question: what is asked, and what about. */
+export type Question<K extends keyof Answers> = { ask: K } & Record<string, unknown>;
 
 interface Exports {
   memory: WebAssembly.Memory;
@@ -13,6 +17,8 @@ interface Exports {
   gough_ask(): number;
   gough_place(): number;
   gough_drive(): number;
+  gough_film(): number;
+  gough_film_frames(): number;
 }
 
 const toBytes = new TextEncoder();
@@ -20,10 +26,24 @@ const toText = new TextDecoder();
 
 export class Library {
   private readonly to: Exports;
-  private view: Float64Array = new Float64Array(0);
+  private numbers: Float64Array = new Float64Array(0);
+  private posture: Float64Array = new Float64Array(0);
+  private film: Float64Array = new Float64Array(0);
 
-  constructor(readonly module: WebAssembly.Module) {
-    this.to = new WebAssembly.Instance(module, {}).exports as unknown as Exports;
+  /** `progress` is told the share of a long question that is done. */
+  constructor(readonly module: WebAssembly.Module, progress: (share: number) => void = () => undefined) {
+    this.to = new WebAssembly.Instance(module, { page: { progress } }).exports as unknown as Exports;
+  }
+
+  /** Numbers in the module's memory; the view that there is serves as long as it is the same memory. */
+  private seen(view: Float64Array, at: number, length: number): Float64Array {
+    const same = view.buffer === this.to.memory.buffer && view.byteOffset === at && view.length === length;
+    return same ? view : new Float64Array(this.to.memory.buffer, at, length);
+  }
+
+  private put(numbers: ArrayLike<number>): void {
+    this.numbers = this.seen(this.numbers, this.to.gough_numbers(numbers.length), numbers.length);
+    this.numbers.set(numbers);
   }
 
   private write(text: string): void {
@@ -43,35 +63,40 @@ export class Library {
   }
 
   /** Ask a question. */
-  ask<T>(question: Record<string, unknown>): Answer<T> {
+  ask<K extends keyof Answers>(question: Question<K>): Answer<Answers[K]> {
     this.write(JSON.stringify(question));
-    return this.read(this.to.gough_ask()) as Answer<T>;
+    return this.read(this.to.gough_ask()) as Answer<Answers[K]>;
   }
 
   /** Move the platform; null when it could. */
   place(at: ArrayLike<number>): Refused | null {
-    return this.move(at, this.to.gough_place);
+    this.put(at);
+    return this.refused(this.to.gough_place());
   }
 
   /** Move the motors, the platform following; null when it could. */
   drive(motors: ArrayLike<number>): Refused | null {
-    return this.move(motors, this.to.gough_drive);
+    this.put(motors);
+    return this.refused(this.to.gough_drive());
   }
 
-  private move(numbers: ArrayLike<number>, act: () => number): Refused | null {
-    const at = this.to.gough_numbers(numbers.length);
-    new Float64Array(this.to.memory.buffer, at, numbers.length).set(numbers);
-    const length = act();
+  private refused(length: number): Refused | null {
     return length === 0 ? null : (this.read(length) as { error: Refused }).error;
   }
 
   /** Frames of the posture, twelve numbers per node. The array is the module's own memory: read it before the next call. */
   frames(): Float64Array {
-    const [at, n] = [this.to.gough_frames(), this.to.gough_frames_length()];
-    if (this.view.buffer !== this.to.memory.buffer || this.view.byteOffset !== at || this.view.length !== n) {
-      this.view = new Float64Array(this.to.memory.buffer, at, n);
-    }
-    return this.view;
+    this.posture = this.seen(this.posture, this.to.gough_frames(), this.to.gough_frames_length());
+    return this.posture;
+  }
+
+  /** Frames of poses one after the other, up to the first that the mode does not reach; the robot stays. The module's memory, too. */
+  filmed(at: readonly (readonly number[])[], mode: string): Float64Array {
+    this.put(at.flat());
+    this.write(mode);
+    const length = this.to.gough_film() * this.to.gough_frames_length();
+    this.film = this.seen(this.film, this.to.gough_film_frames(), length);
+    return this.film;
   }
 }
 
@@ -83,56 +108,91 @@ export async function unpack(packed: string): Promise<WebAssembly.Module | null>
   return WebAssembly.compile(await new Response(stream).arrayBuffer());
 }
 
+/** A worker's word: how far a question is, or an answer. */
+type Said = { share: number } | { answer: Answer<never> };
+
 /** Long questions: a second copy of the library in a worker, so that the page goes on. */
 export class Aside {
   private worker: Worker | null = null;
-  private waiting: { done: (a: Answer<unknown>) => void } | null = null;
+  private end: ((isDone: boolean) => void) | null = null;
 
   constructor(private readonly program: string, private readonly library: Library) {}
 
-  /** Ask; a question that is still open is given up. */
-  async ask<T>(source: Source, question: Record<string, unknown>): Promise<Answer<T>> {
+  /** Ask questions one after the other; those that are still open are given up. Whether all were answered. */
+  async each<K extends keyof Answers>(
+    source: Source, questions: readonly Question<K>[], heard: (answer: Answer<Answers[K]>, i: number) => void, progress: (share: number) => void,
+  ): Promise<boolean> {
     this.stop();
-    let worker: Worker;
+    let [url, i] = ['', 0];
+    const take = (answer: Answer<Answers[K]>): void => { heard(answer, i++); progress(i / questions.length); };
     try {
-      const url = URL.createObjectURL(new Blob([this.program], { type: 'text/javascript' }));
-      worker = new Worker(url);
-      URL.revokeObjectURL(url);
+      url = URL.createObjectURL(new Blob([this.program], { type: 'text/javascript' }));
+      this.worker = new Worker(url);
     } catch {
-      return this.library.ask<T>(question);
+      return this.here(questions, take);
+    } finally {
+      URL.revokeObjectURL(url);
     }
-    this.worker = worker;
+    const worker = this.worker;
     return new Promise((done) => {
-      this.waiting = { done: done as (a: Answer<unknown>) => void };
-      worker.onmessage = (e: MessageEvent) => this.end(e.data as Answer<unknown>);
-      worker.onerror = () => this.end(this.library.ask(question));
-      worker.postMessage({ module: this.library.module, source, question });
+      this.end = (isDone) => {
+        worker.terminate();
+        this.end = null;
+        done(isDone);
+      };
+      worker.onmessage = (e: MessageEvent) => {
+        const said = e.data as Said;
+        if ('share' in said) return progress((i + said.share) / questions.length);
+        take(said.answer);
+        if (i === questions.length) this.end?.(true);
+      };
+      worker.onerror = () => { worker.terminate(); this.end = null; void this.here(questions.slice(i), take).then(done); };
+      worker.postMessage({ module: this.library.module, source, questions });
     });
   }
 
-  /** Give up the open question. */
-  stop(): void {
-    this.end({ error: { kind: 'stopped', message: 'stopped' } });
+  /** Without workers: on the page's own thread, between its pictures. */
+  private async here<K extends keyof Answers>(questions: readonly Question<K>[], take: (answer: Answer<Answers[K]>) => void): Promise<boolean> {
+    let goesOn = true;
+    this.end = () => { goesOn = false; this.end = null; };
+    for (const question of questions) {
+      if (!goesOn) return false;
+      take(this.library.ask(question));
+      await new Promise((next) => setTimeout(next));
+    }
+    this.end = null;
+    return true;
   }
 
-  private end(answer: Answer<unknown>): void {
-    this.worker?.terminate();
-    this.worker = null;
-    const waiting = this.waiting;
-    this.waiting = null;
-    waiting?.done(answer);
+  /** Ask one question; a question that is still open is given up. */
+  async ask<K extends keyof Answers>(source: Source, question: Question<K>, progress: (share: number) => void = () => undefined): Promise<Answer<Answers[K]>> {
+    let found: Answer<Answers[K]> = { error: { kind: 'stopped', message: 'stopped' } };
+    await this.each(source, [question], (answer) => { found = answer; }, progress);
+    return found;
+  }
+
+  /** Give up the open questions. */
+  stop(): void {
+    this.end?.(false);
   }
 }
+
+const TOLD_MS = 50;
 
 /** What the worker does. */
 export function answerAside(): void {
   const post = (globalThis as unknown as { postMessage: (data: unknown) => void }).postMessage.bind(globalThis);
+  let told = 0;
+  const progress = (share: number): void => {
+    const now = performance.now();
+    if (now - told < TOLD_MS) return;
+    told = now;
+    post({ share });
+  };
   globalThis.addEventListener('message', (e) => {
-    const { module, source, question } = (e as MessageEvent).data as {
-      module: WebAssembly.Module; source: Source; question: Record<string, unknown>;
-    };
-    const library = new Library(module);
+    const { module, source, questions } = (e as MessageEvent).data as { module: WebAssembly.Module; source: Source; questions: Question<keyof Answers>[] };
+    const library = new Library(module, progress);
     const loaded = library.load(source);
-    post('error' in loaded ? loaded : library.ask(question));
+    for (const question of questions) post({ answer: 'error' in loaded ? loaded : library.ask(question) });
   });
 }

@@ -1,12 +1,18 @@
 // The page: what the command line gave, the library when it travels along, and the robot that they show.
 
 import { App, type Panel } from './app';
+import { bodyPanel } from './body';
 import { h, part, save } from './dom';
-import { Aside, Library, answerAside, unpack } from './library';
+import { effortPanel } from './effort';
+import { filePanel, type FilePanel } from './file';
+import { Library, answerAside, unpack } from './library';
 import { mapPanel } from './map_panel';
+import { modePanel } from './modes';
 import { motionPanel } from './motion';
-import { bodyPanel, effortPanel, filePanel, frequencyPanel, jointPanel, modePanel, motorPanel, parameterPanel, posePanel, posturePanel, singularityPanel } from './panels';
+import { jointPanel, motorPanel, parameterPanel, posePanel, posturePanel } from './panels';
 import { robotPanel } from './playground';
+import { singularityPanel } from './singular';
+import { frequencyPanel } from './vibrate_panel';
 import { Stage } from './stage';
 import * as THREE from 'three';
 import type { Given } from './types';
@@ -26,34 +32,46 @@ function stage(): Stage | null {
   try {
     return new Stage(part('stage') as HTMLCanvasElement, part('names'));
   } catch {
-    part('told').textContent = 'This browser draws nothing in three dimensions (no WebGL); questions and answers work all the same.';
+    part('notice').textContent = 'This browser draws nothing in three dimensions (no WebGL); questions and answers work all the same.';
     return null;
   }
 }
 
 async function start(): Promise<void> {
   const data = given();
-  const module = await unpack((part('module').textContent ?? '').trim()).catch(() => null);
+  const packed = (part('module').textContent ?? '').trim();
+  const module = await unpack(packed).catch(() => null);
   const library = module ? new Library(module) : null;
-  const aside = library ? new Aside(part('program').textContent ?? '', library) : null;
   const picture = stage();
-  const app = new App(data, library, aside, picture);
-  const bodies = bodyPanel(app);
+  const app = new App(data, library, picture);
+  const file = filePanel(app);
+  const bodies = bodyPanel(app, file.toLine);
   const panels: Panel[] = library
-    ? [posePanel(app), modePanel(app), jointPanel(app), singularityPanel(app), effortPanel(app), frequencyPanel(app), motorPanel(app), mapPanel(app), motionPanel(app), bodies, parameterPanel(app, (why) => app.say(why)), filePanel(app)]
-    : [posturePanel(app), motionPanel(app), mapPanel(app), jointPanel(app), bodies, filePanel(app)];
+    ? [posePanel(app), modePanel(app), jointPanel(app), singularityPanel(app), effortPanel(app), frequencyPanel(app), motorPanel(app), mapPanel(app), motionPanel(app), bodies, parameterPanel(app, (why) => app.say(why)), file]
+    : [posturePanel(app), motionPanel(app), mapPanel(app), jointPanel(app), bodies, file];
   if (library && data.playground) panels.unshift(robotPanel(app));
   app.panels = panels;
   part('panels').append(...panels.map((p) => p.element));
   if (picture) tools(app, picture);
   if (!library) picture?.withoutHandle();
   if (picture) listen(app, picture, (node) => { (bodies.element as HTMLDetailsElement).open = true; bodies.show(node); });
-  begin(app);
+  begin(app, file);
+  const withoutLibrary = packed.length === 0
+    ? 'The library is not in this page: it shows what the command line computed.'
+    : 'This browser runs no WebAssembly, so the library cannot work in it: the page shows what the command line computed.';
+  if (!library) notice(data.portrait ? withoutLibrary : `${withoutLibrary} There is no robot in it.`);
+  const lost = 'The picture is lost: the graphics of this browser gave up. It comes back by itself, or when the page is loaded again; read-outs go on.';
+  picture?.onLost((isLost) => { part('notice').textContent = isLost ? lost : ''; });
   document.documentElement.dataset['ready'] = 'yes';
 }
 
+/** Something that stays true. */
+function notice(text: string): void {
+  part('notice').textContent = [part('notice').textContent ?? '', text].filter((t) => t !== '').join(' ');
+}
+
 /** The robot, where the command line or the link wants it. */
-function begin(app: App): void {
+function begin(app: App, file: FilePanel): void {
   const { given: data, library } = app;
   if (library) {
     let found = app.load(data.source);
@@ -65,6 +83,7 @@ function begin(app: App): void {
     if (found && 'error' in found) {
       part('title').textContent = data.source.name;
       app.say(found.faults ? `${found.faults.length} fault${found.faults.length === 1 ? '' : 's'} in the file` : found.error.message);
+      file.mark(found.faults ?? []);
       return;
     }
     const link = new URLSearchParams(location.hash.slice(1));
@@ -80,9 +99,6 @@ function begin(app: App): void {
     app.standing = first.standing;
     app.show(data.portrait, first.frames);
     app.fixed(0);
-    app.say('The library is not in this page: it shows what the command line computed.');
-  } else {
-    app.say('There is no robot in this page.');
   }
 }
 
@@ -108,7 +124,9 @@ function tools(app: App, stage: Stage): void {
   part('tools').append(
     toggle('Turn', false, (on) => stage.turnHandle(on, app.portrait?.coordinates ?? [])),
     toggle('Names', false, (on) => stage.showNames(on)),
-    toggle('Frame', true, (on) => stage.showAxes(on)),
+    toggle('Frames', false, (on) => stage.showAxes(on)),
+    toggle('Loops', false, (on) => stage.showLoops(on)),
+    toggle('Gravity', false, (on) => stage.showGravity(on)),
     h('button', { onclick: () => app.portrait && stage.look(app.portrait.coordinates, app.posture) }, 'Whole'),
     h('button', { onclick: () => void stage.picture(2400).then((b) => save(`${name()}.png`, b)) }, 'PNG'),
     h('button', { onclick: () => save(`${name()}.svg`, new Blob([stage.lines()], { type: 'image/svg+xml' })) }, 'SVG'),

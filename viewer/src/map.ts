@@ -1,8 +1,8 @@
-// A quantity over two coordinates: computed line by line between pictures, so that the page goes on and can stop it.
+// A quantity over two coordinates: computed line by line beside the page, so that it goes on and what is done stays when it is stopped.
 
 import { viridis } from './colours';
-import type { Library } from './library';
-import type { Coordinate, MapAnswer, MapRow, Refused } from './types';
+import type { Aside, Question } from './library';
+import type { Coordinate, MapAnswer, Refused, Source, Vec3 } from './types';
 
 export interface Axis { name: string; index: number; low: number; high: number }
 export interface Field {
@@ -31,32 +31,46 @@ export function fieldOf(given: MapAnswer, coordinates: readonly Coordinate[]): F
   if (!a || !b || a.index < 0 || b.index < 0) return null;
   const nodes: [number, number] = [given.axes[0]?.values.length ?? 0, given.axes[1]?.values.length ?? 0];
   const values: (number | null)[] = [];
-  for (let j = 0; j < nodes[1]; j++) for (let i = 0; i < nodes[0]; i++) values.push(given.values[i]?.[j] ?? null);
+  for (let j = 0; j < nodes[1]; j++) for (let i = 0; i < nodes[0]; i++) values.push(numberIn(given.values[i], j));
   return { quantity: given.quantity, unit: given.unit, axes: [a, b], nodes, values, range: rangeOf(values) };
 }
 
-/** Ask line by line; `progress` is told the share that is done and says whether to go on. */
+/** An entry of a list of values. */
+function numberIn(list: unknown, k: number): number | null {
+  const value: unknown = Array.isArray(list) ? list[k] : null;
+  return typeof value === 'number' ? value : null;
+}
+
+/** Ask line by line; `more` is told the share that is done. Lines that were not asked when it was stopped have no values. */
 export async function mapped(
-  library: Library, quantity: string, axes: [Axis, Axis], nodes: number, at: readonly number[], progress: (share: number) => boolean,
-): Promise<Field | Refused> {
-  const values: (number | null)[] = [];
-  let unit = '';
-  let began = performance.now();
-  for (let j = 0; j < nodes; j++) {
+  helper: Aside, source: Source, quantity: string, axes: [Axis, Axis], nodes: number, at: readonly number[], mode: string, more: (share: number) => void,
+): Promise<{ field: Field; complete: boolean } | Refused> {
+  const questions = Array.from({ length: nodes }, (_, j): Question<'map'> => {
     const pose = [...at];
     pose[axes[1].index] = axes[1].low + ((axes[1].high - axes[1].low) * j) / (nodes - 1);
-    const found = library.ask<MapRow>({ ask: 'map', quantity, at: pose, over: [[axes[0].name, axes[0].low, axes[0].high, nodes]] });
-    if ('error' in found) return found.error;
-    values.push(...found.answer.values);
-    unit = found.answer.unit;
-    if (performance.now() - began > 12) {
-      await new Promise((done) => setTimeout(done));
-      began = performance.now();
-      if (!progress((j + 1) / nodes)) break;
+    return { ask: 'map', quantity, at: pose, mode, over: [[axes[0].name, axes[0].low, axes[0].high, nodes]] };
+  });
+  const values: (number | null)[] = [];
+  let [unit, refused]: [string, Refused | null] = ['', null];
+  const complete = await helper.each(source, questions, (found) => {
+    if ('error' in found) {
+      refused ??= found.error;
+      helper.stop();
+      return;
     }
-  }
+    for (let i = 0; i < nodes; i++) values.push(numberIn(found.answer.values, i));
+    unit = found.answer.unit;
+  }, more);
+  if (refused) return refused;
   while (values.length < nodes * nodes) values.push(null);
-  return { quantity, unit, axes, nodes: [nodes, nodes], values, range: rangeOf(values) };
+  return { field: { quantity, unit, axes, nodes: [nodes, nodes], values, range: rangeOf(values) }, complete };
+}
+
+/** Corners of a picture whose pixels are nodes of a plane: half a pixel of it lies outside. */
+export function planeCorners(a: { low: number; high: number; count: number }, b: { low: number; high: number; count: number }, at: (u: number, v: number) => Vec3): [Vec3, Vec3, Vec3] {
+  const half = (s: { low: number; high: number; count: number }): number => (s.high - s.low) / Math.max(1, s.count - 1) / 2;
+  const [u, v] = [half(a), half(b)];
+  return [at(a.low - u, b.low - v), at(a.high + u, b.low - v), at(a.low - u, b.high + v)];
 }
 
 /** Paint a field, one pixel per node, the second coordinate upwards. */

@@ -2,10 +2,12 @@
 
 import type { App, Panel } from './app';
 import { h, shown } from './dom';
-import { fieldOf, lowest, mapped, paint, under, type Axis, type Field } from './map';
-import { section, wider } from './panels';
+import { fieldOf, lowest, mapped, paint, planeCorners, under, type Axis, type Field } from './map';
+import { section } from './panels';
 import type { Vec3 } from './types';
 
+/** Nodes along each coordinate. */
+const NODES = 61;
 const QUANTITIES = ['conditioning', 'distance', 'amplification', 'manipulability', 'determinant', 'modes', 'reachable', 'f1', 'f2'];
 
 export function mapPanel(app: App): Panel {
@@ -17,26 +19,28 @@ export function mapPanel(app: App): Panel {
   const canvas = h('canvas', { class: 'map', tabindex: 0, role: 'img', 'aria-label': 'the map' });
   const [told, ends] = [h('p', { class: 'note', role: 'status' }), h('div', { class: 'ends' })];
   let field: Field | null = null;
-  let run = 0;
-  const axis = (from: HTMLSelectElement): Axis | null => {
-    const index = app.portrait?.coordinates.findIndex((c) => c.name === from.value) ?? -1;
-    const c = app.portrait?.coordinates[index];
-    if (!c) return null;
-    const [low, high] = wider(c);
-    return { name: c.name, index, low, high };
+  const helper = app.helper();
+  const axes = (): [Axis, Axis] | null => {
+    const list = app.portrait?.coordinates ?? [];
+    const [i, j] = [first, second].map((from) => list.findIndex((c) => c.name === from.value)) as [number, number];
+    const [a, b] = [list[i], list[j]];
+    if (!a || !b || i === j) return null;
+    const [one, other] = app.plane(a, b);
+    return [{ name: a.name, index: i, low: one[0], high: one[1] }, { name: b.name, index: j, low: other[0], high: other[1] }];
   };
   const compute = async (): Promise<void> => {
-    const [a, b] = [axis(first), axis(second)];
-    if (!app.library || !a || !b) return;
-    if (a.index === b.index) { told.textContent = 'take two different coordinates'; return; }
-    const own = ++run;
-    const found = await mapped(app.library, quantities.value, [a, b], 61, app.at, (share) => {
+    if (!helper || !app.standing) return;
+    const plane = axes();
+    if (!plane) { told.textContent = 'take two different coordinates'; return; }
+    const { portrait } = app;
+    told.textContent = '0 %';
+    const found = await mapped(helper, app.source, quantities.value, plane, NODES, app.at, app.standing.working_mode, (share) => {
       told.textContent = `${Math.round(100 * share)} %`;
-      return own === run;
     });
-    if (own !== run) return;
+    if (portrait !== app.portrait) return;
     if ('message' in found) { told.textContent = found.message; return; }
-    show(found);
+    show(found.field);
+    if (!found.complete) told.textContent = `stopped half way; ${told.textContent ?? ''}`;
   };
   const show = (found: Field): void => {
     const [a, b] = found.axes;
@@ -67,13 +71,13 @@ export function mapPanel(app: App): Panel {
   return {
     element: section('Map', put !== null, app,
       h('div', { class: 'buttons' }, quantities, first, second, h('button', { onclick: () => void compute() }, 'Compute'),
-        h('button', { onclick: () => { run++; told.textContent = 'stopped'; } }, 'Stop'),
+        h('button', { onclick: () => helper?.stop() }, 'Stop'),
         h('button', { onclick: () => { const best = field && lowest(field); if (best) goTo(best.at); } }, 'Go to the lowest'),
         h('button', { onclick: () => app.stage?.showPlane(null) }, 'Hide')),
       canvas, h('div', { class: 'scale' }), ends, told),
     rebuild: () => {
       field = null;
-      run++;
+      helper?.stop();
       const names = (app.portrait?.coordinates ?? []).map((c) => c.name);
       const fill = (to: HTMLSelectElement, list: string[], k: number): void => {
         to.replaceChildren(...list.map((n) => h('option', { value: n }, n)));
@@ -102,5 +106,6 @@ function lay(app: App, field: Field, canvas: HTMLCanvasElement): void {
     p[j] = v;
     return p;
   };
-  app.stage?.showPlane(canvas, [corner(a.low, b.low), corner(a.high, b.low), corner(a.low, b.high)]);
+  const [across, upwards] = field.nodes;
+  app.stage?.showPlane(canvas, planeCorners({ ...a, count: across }, { ...b, count: upwards }, corner));
 }

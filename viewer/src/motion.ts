@@ -5,12 +5,15 @@ import { chart, type Chart } from './chart';
 import { h, save, shown } from './dom';
 import { drawForces } from './forces';
 import { section } from './panels';
-import type { Film, FilmMark, Simulation, Standing, Vec3 } from './types';
+import { Reel } from './reel';
+import type { Film, FilmMark, Simulation, Vec3 } from './types';
 
 const SECONDS = 2;
 const EVERY = 0.01;
 /** Instants of a motion in a file for other programs. */
 const KEPT = 600;
+/** While it plays, words follow that often: a text for every picture would be a thousand strings for nobody to read. */
+const TOLD_MS = 200;
 
 export function motionPanel(app: App): Panel {
   const line = h('input', { type: 'range', min: 0, max: 0, step: 1, value: 0, 'aria-label': 'time', class: 'time' });
@@ -18,27 +21,27 @@ export function motionPanel(app: App): Panel {
   const forces = h('input', { type: 'checkbox' });
   const path = h('input', { type: 'checkbox', checked: true });
   let film: Film | null = null;
+  let reel: Reel | null = null;
+  let toldAt = 0;
+  const helper = app.helper();
   let title = '';
   let drawn: Chart[] = [];
 
-  const at = (k: number): void => {
-    if (!film) return;
-    const place = film.at[k];
-    if (!place) return;
-    drawn.forEach((c) => c.at(k));
-    app.stage?.handle.position.fromArray(pointOf(app, place));
+  /** Show an instant; its words too, unless it is one of a motion that plays. */
+  const at = (k: number, plays = false): void => {
+    if (!film || !reel) return;
+    const stage = app.stage;
+    if (reel.has(k)) stage?.pose(reel.frames, reel.start(k));
+    stage?.handle.position.fromArray(reel.places, 3 * k);
+    for (const c of drawn) c.at(k);
+    const now = performance.now();
+    if (plays && now - toldAt < TOLD_MS) return;
+    toldAt = now;
+    if (!plays) line.value = String(k);
     const time = `t = ${shown(film.t[k], 4)} s of ${shown(film.t[film.t.length - 1], 4)} s; ${title}`;
-    if (app.library) {
-      // The motion has a working mode of its own, whichever the robot was left in.
-      const stands = app.library.ask<Standing>({ ask: 'place', at: place, mode: film.working_mode });
-      if (!('error' in stands)) app.stage?.pose(app.library.frames());
-      told.textContent = 'error' in stands ? `${time}: ${stands.error.message}` : time;
-      if (forces.checked) drawForces(app, { at: place, mode: film.working_mode, twist: film.twists[k] ?? [], acceleration: film.accelerations[k] ?? [] });
-    } else {
-      const frames = film.frames?.[k];
-      if (frames) app.stage?.pose(frames);
-      told.textContent = time;
-    }
+    const why = reel.why(k);
+    told.textContent = why === null ? time : `${time}: ${why}`;
+    if (forces.checked) drawForces(app, { at: film.at[k] ?? [], mode: film.working_mode, twist: film.twists[k] ?? [], acceleration: film.accelerations[k] ?? [] }, reel.postureOf(k));
   };
   const nearest = (time: number): number => {
     const t = film?.t ?? [];
@@ -46,7 +49,7 @@ export function motionPanel(app: App): Panel {
     t.forEach((x, k) => { if (Math.abs(x - time) < Math.abs((t[best] ?? 0) - time)) best = k; });
     return best;
   };
-  const go = (k: number): void => { line.value = String(k); at(k); };
+  const go = (k: number): void => at(k);
   const list = (all: FilmMark[]): void => {
     const [first, last] = [film?.t[0] ?? 0, film?.t[film.t.length - 1] ?? 1];
     const share = (t: number): number => (100 * (t - first)) / Math.max(last - first, 1e-12);
@@ -55,6 +58,7 @@ export function motionPanel(app: App): Panel {
   };
   const show = (found: Film, words: string): void => {
     film = found;
+    reel = new Reel(app, found, found.at.map((p) => pointOf(app, p)));
     title = words;
     line.max = String(found.t.length - 1);
     const names = (app.portrait?.active ?? []).map((j) => `q${j.name}`);
@@ -91,22 +95,26 @@ export function motionPanel(app: App): Panel {
       const now = from + t - began;
       k = Math.min(k, motion.t.length - 1);
       while (k < motion.t.length - 1 && (motion.t[k + 1] ?? Infinity) <= now) k++;
-      go(k);
-      return k < motion.t.length - 1;
+      const goesOn = k < motion.t.length - 1;
+      at(k, goesOn);
+      line.valueAsNumber = k;
+      return goesOn;
     };
     stage.draw();
   };
   const release = async (): Promise<void> => {
-    if (!app.aside || !app.standing) return;
-    told.textContent = 'computing ...';
+    if (!helper || !app.standing) return;
+    told.textContent = '0 %';
     const mode = app.standing.working_mode;
-    const answer = await app.aside.ask<Simulation>(app.source, { ask: 'simulate', at: app.at, mode, seconds: SECONDS, every: EVERY });
+    const answer = await helper.ask(app.source, { ask: 'simulate', at: app.at, mode, seconds: SECONDS, every: EVERY }, (share) => {
+      told.textContent = `${Math.round(100 * share)} %`;
+    });
     if ('error' in answer) { told.textContent = answer.error.message; return; }
     show(ofFall(app, answer.answer, mode), answer.answer.stop.message);
     play();
   };
   const back = (): void => {
-    app.aside?.stop();
+    helper?.stop();
     stop();
     app.stage?.showPath([]);
     app.stage?.showForces([]);
@@ -114,9 +122,11 @@ export function motionPanel(app: App): Panel {
     else app.fixed(0);
   };
   const keep = async (): Promise<void> => {
-    const [stage, motion] = [app.stage, film];
-    if (!stage || !motion) return;
-    const frames = framesOf(app, motion);
+    const [stage, motion, own] = [app.stage, film, reel];
+    if (!stage || !motion || !own) return;
+    const every = Math.ceil(motion.t.length / KEPT);
+    own.fill();
+    const frames = motion.t.flatMap((t, k) => (k % every === 0 && own.has(k) ? [{ t, frames: own.postureOf(k) }] : []));
     if (frames.length === 0) return;
     save(`${app.portrait?.robot ?? 'robot'}-motion.gltf`, await stage.model(frames));
     at(Number(line.value));
@@ -139,6 +149,8 @@ export function motionPanel(app: App): Panel {
       const isFirst = robot === '';
       robot = app.portrait?.robot ?? '';
       film = null;
+      reel = null;
+      helper?.stop();
       line.max = '0';
       told.textContent = '';
       strip.replaceChildren();
@@ -172,16 +184,4 @@ function pointOf(app: App, at: number[]): Vec3 {
     return i < 0 ? own[k] : at[i] ?? own[k];
   };
   return [value('x', 0), value('y', 1), value('z', 2)];
-}
-
-/** Postures of a motion with their times. */
-function framesOf(app: App, film: Film): { t: number; frames: Float64Array }[] {
-  const list: { t: number; frames: Float64Array }[] = [];
-  const every = Math.ceil(film.t.length / KEPT);
-  for (let k = 0; k < film.t.length; k += every) {
-    const t = film.t[k] ?? 0;
-    if (!app.library) list.push({ t, frames: Float64Array.from(film.frames?.[k] ?? []) });
-    else if ('answer' in app.library.ask<Standing>({ ask: 'place', at: film.at[k] ?? [], mode: film.working_mode })) list.push({ t, frames: Float64Array.from(app.library.frames()) });
-  }
-  return list;
 }

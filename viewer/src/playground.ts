@@ -33,7 +33,7 @@ export function robotPanel(app: App): Panel {
   let names: string[] = [];
   const chosen = h('select', { 'aria-label': 'robot' });
   const list = (): void => {
-    const found = app.library?.ask<string[]>({ ask: 'robots' });
+    const found = app.library?.ask({ ask: 'robots' });
     names = found && 'answer' in found ? found.answer : [];
     chosen.replaceChildren(...[OWN, ...names].map((n) => h('option', { value: n }, n)));
   };

@@ -3,14 +3,22 @@
 import * as THREE from 'three';
 import { OrbitControls } from 'three/examples/jsm/controls/OrbitControls.js';
 import { TransformControls } from 'three/examples/jsm/controls/TransformControls.js';
-import { GROUND, LEGS, MOTOR, PASSIVE, PLATFORM, REFUSED } from './colours';
+import { GROUND, LEGS, LOOP, MOTOR, PASSIVE, PLATFORM, REFUSED } from './colours';
 import type { ForceArrow } from './forces';
-import type { Coordinate, Scene, SceneJoint, ScenePiece, Vec3 } from './types';
+import type { Coordinate, Scene, SceneJoint, SceneNode, ScenePiece, Vec3 } from './types';
+import { WrenchHandle } from './wrench';
 
 const UP = new THREE.Vector3(0, 1, 0);
 const [A, B, D] = [new THREE.Vector3(), new THREE.Vector3(), new THREE.Vector3()];
 
 interface Slide { piece: ScenePiece; mesh: THREE.Mesh }
+/** An outline that is further away, in sizes of the robot, is not drawn: nobody sees it. */
+const FAR = 1e3;
+/** Opacity of what is seen through. */
+const SOFT = 0.35;
+
+/** What of a wrench is pulled. */
+export type Pull = 'force' | 'moment';
 interface Label { at: THREE.Object3D; place: THREE.Vector3; box: HTMLElement }
 
 export class Stage {
@@ -30,8 +38,19 @@ export class Stage {
   private overlays = new THREE.Group();
   private path: THREE.Line | null = null;
   private forces = new THREE.Group();
+  private curves = new THREE.Group();
+  private ellipsoid: THREE.Mesh | null = null;
+  private readonly wrench: WrenchHandle;
+  private readonly handles = new THREE.Group();
+  private gravity: THREE.ArrowHelper | null = null;
+  /** Two things that are drawn side by side, each in its half of the picture. */
+  private sides: readonly THREE.Object3D[] = [];
+  private seesGravity = false;
+  private seesLoops = false;
+  private seesFrames = false;
   private drawing: Scene | null = null;
   private thin = 0.01;
+  private hasHandle = true;
   private stale = true;
   private moving = false;
   /** Called before every picture while something moves by itself; false when it has ended. */
@@ -44,21 +63,54 @@ export class Stage {
     this.orbit.addEventListener('change', () => this.draw());
     this.transform = new TransformControls(this.camera, canvas);
     this.transform.addEventListener('change', () => this.draw());
+    this.transform.addEventListener('axis-changed', () => { canvas.style.cursor = this.transform.axis ? 'grab' : ''; });
     this.transform.addEventListener('dragging-changed', (e) => { this.orbit.enabled = !e.value; });
     const sky = new THREE.HemisphereLight(0xffffff, 0x8890a0, 2.2);
     sky.position.set(0, 0, 1);
     const sun = new THREE.DirectionalLight(0xffffff, 1.6);
     sun.position.set(1, -2, 3);
-    this.scene.add(sky, sun, this.robot, this.overlays, this.forces, this.handle, this.transform.getHelper());
+    this.wrench = new WrenchHandle(this.camera, canvas, () => this.draw(), (drags) => { this.orbit.enabled = !drags; });
+    this.scene.add(sky, sun, this.robot, this.overlays, this.forces, this.curves, this.handle, this.handles, this.wrench.group);
+    this.handles.add(this.transform.getHelper(), this.wrench.helper);
     this.transform.attach(this.handle);
     new ResizeObserver(() => this.resize()).observe(canvas.parentElement ?? canvas);
-    canvas.addEventListener('webglcontextlost', (e) => e.preventDefault());
-    canvas.addEventListener('webglcontextrestored', () => this.draw());
+
   }
 
   /** A page without the library has nothing to drag. */
   withoutHandle(): void {
+    this.hasHandle = false;
     this.transform.detach();
+  }
+
+  /** Told when the picture is lost, and when it is there again. */
+  onLost(told: (lost: boolean) => void): void {
+    this.canvas.addEventListener('webglcontextlost', (e) => { e.preventDefault(); told(true); });
+    this.canvas.addEventListener('webglcontextrestored', () => { told(false); this.draw(); });
+  }
+
+  /** Whether the graphics context is there. */
+  get isLost(): boolean {
+    return this.renderer.getContext().isContextLost();
+  }
+
+  /** Offer a handle for the force or the moment on the platform in place of the one that moves it. */
+  offerWrench(kind: Pull | null, coordinates: Coordinate[]): void {
+    const spatial = coordinates.some((c) => ['z', 'roll', 'pitch'].includes(c.name));
+    this.wrench.offer(kind, spatial);
+    if (kind) this.transform.detach();
+    else if (this.hasHandle) this.transform.attach(this.handle);
+    this.draw();
+  }
+
+  /** Draw the wrench at the platform: lengths of its force and its moment per newton and per newton metre. */
+  showWrench(at: Vec3, wrench: readonly number[], scales: readonly [number, number]): void {
+    this.wrench.show(at, wrench, scales);
+    this.draw();
+  }
+
+  onPull(pulled: (kind: Pull, arrow: Vec3) => void): void {
+    this.wrench.pulled = pulled;
   }
 
   /** Listen to the handle. */
@@ -70,8 +122,8 @@ export class Stage {
     const key = (leg ?? -1) * 0x2000000 + colour * 2 + (soft ? 1 : 0);
     let found = this.materials.get(key);
     if (!found) {
-      found = new THREE.MeshLambertMaterial({ color: colour, transparent: soft, opacity: soft ? 0.35 : 1 });
-      found.userData = { leg, colour };
+      found = new THREE.MeshLambertMaterial({ color: colour, transparent: soft, opacity: soft ? SOFT : 1 });
+      found.userData = { leg, colour, soft };
       this.materials.set(key, found);
     }
     return found;
@@ -87,8 +139,11 @@ export class Stage {
     this.labels = [];
     this.showPlane(null);
     this.showGhost(null);
-    this.overlays.clear();
+    emptied(this.overlays);
     this.showForces([]);
+    this.showCurves([]);
+    this.showEllipsoid(0, null);
+    this.sides = [];
     this.drawing = scene;
     // A robot that stands close together is drawn thin, whatever size its file speaks of.
     this.thin = 0.028 * Math.min(scene.size, 2.5 * this.box(frames).radius || scene.size);
@@ -104,6 +159,10 @@ export class Stage {
     scene.pieces.forEach((p) => this.addPiece(scene, p, thin));
     scene.joints.forEach((j) => this.addJoint(scene, j, thin));
     this.addPlatform(scene, thin);
+    this.addAxes(thin);
+    this.addGravity(scene, frames);
+    this.wrench.thin = thin;
+    this.showLoops(this.seesLoops);
     this.offer(coordinates);
     this.transform.setSize(0.9);
     this.pose(frames);
@@ -132,7 +191,7 @@ export class Stage {
     const leg = scene.nodes[j.to]?.leg ?? scene.nodes[j.on]?.leg ?? null;
     const mesh = new THREE.Mesh(glyph(j, thin), this.material(null, j.active ? MOTOR : PASSIVE));
     mesh.name = `joint ${j.name}`;
-    mesh.userData = { node: j.closure ? j.on : j.to, leg };
+    mesh.userData = { node: j.closure ? j.on : j.to, leg, closure: j.closure };
     mesh.position.fromArray(j.at);
     mesh.quaternion.setFromUnitVectors(UP, D.fromArray(j.axis).normalize());
     group.add(mesh);
@@ -202,13 +261,13 @@ export class Stage {
   }
 
   /** Take the frames of a posture. Nothing is allocated. */
-  pose(frames: ArrayLike<number>): void {
+  pose(frames: ArrayLike<number>, first = 0): void {
     for (let i = 0; i < this.nodes.length; i++) {
       const group = this.nodes[i];
-      if (group) setFrame(group.matrix, frames, i);
+      if (group) setFrame(group.matrix, frames, i, first);
     }
     for (const { piece, mesh } of this.slides) {
-      stretch(mesh, worldOf(frames, piece.on[0], piece.ends[0], A), worldOf(frames, piece.on[1], piece.ends[1], B));
+      stretch(mesh, worldOf(frames, piece.on[0], piece.ends[0], A, first), worldOf(frames, piece.on[1], piece.ends[1], B, first));
     }
     this.robot.updateMatrixWorld(true);
     this.draw();
@@ -238,7 +297,8 @@ export class Stage {
       this.ghost.geometry.dispose();
       this.ghost = null;
     }
-    if (at && this.drawing) {
+    const far = at && this.drawing ? Math.hypot(...at.p) / this.drawing.size : Infinity;
+    if (at && this.drawing && far < FAR) {
       const own = this.drawing.pieces.filter((p) => p.kind === 'platform').flatMap((p) => p.ends);
       const r = 2.5 * this.thin;
       const cross: Vec3[] = [[-r, 0, 0], [r, 0, 0], [0, -r, 0], [0, r, 0], [0, 0, -r], [0, 0, r]];
@@ -251,7 +311,7 @@ export class Stage {
 
   /** Other postures laid over the robot: lines from joint to joint. */
   overlay(list: ArrayLike<number>[]): void {
-    this.overlays.clear();
+    emptied(this.overlays);
     const scene = this.drawing;
     if (scene) {
       list.forEach((frames, k) => {
@@ -262,9 +322,46 @@ export class Stage {
     this.draw();
   }
 
-  /** Something that is drawn for a while, such as the shape of a mode. */
-  add(object: THREE.Object3D): void {
-    this.overlays.add(object);
+  /** Shapes of modes in place of the robot, which fades: one, or two side by side; none brings it back. */
+  animateShapes(list: readonly THREE.Object3D[], swing: (t: number) => void): void {
+    emptied(this.overlays);
+    list.forEach((o) => this.overlays.add(o));
+    this.sides = list.length === 2 ? list : [];
+    this.camera.zoom = this.sides.length === 2 ? 0.6 : 1;
+    this.fade(list.length > 0);
+    this.resize();
+    this.animate = list.length > 0 ? (t) => { swing(t); return true; } : null;
+    this.draw();
+  }
+
+  /** Lines through points of the world, each in a colour. */
+  showCurves(list: readonly { points: readonly Vec3[]; colour: number }[]): void {
+    emptied(this.curves);
+    for (const { points, colour } of list) {
+      const shape = new THREE.BufferGeometry();
+      shape.setAttribute('position', new THREE.Float32BufferAttribute(points.flat(), 3));
+      this.curves.add(new THREE.Line(shape, new THREE.LineBasicMaterial({ color: colour })));
+    }
+    this.draw();
+  }
+
+  /** The ellipsoid of a body's inertia; none takes it away. */
+  showEllipsoid(node: number, of: SceneNode | null): void {
+    this.ellipsoid?.removeFromParent();
+    this.ellipsoid?.geometry.dispose();
+    this.ellipsoid = null;
+    if (of?.ellipsoid && of.centre) {
+      const { radii, axes } = of.ellipsoid;
+      const least = 1e-3 * this.thin;
+      const [a, b, c] = axes.map((axis) => new THREE.Vector3(...axis)) as [THREE.Vector3, THREE.Vector3, THREE.Vector3];
+      this.ellipsoid = new THREE.Mesh(new THREE.SphereGeometry(1, 32, 20), new THREE.MeshLambertMaterial({ color: MOTOR, transparent: true, opacity: 0.45, depthWrite: false }));
+      this.ellipsoid.name = 'ellipsoid';
+      this.ellipsoid.matrixAutoUpdate = false;
+      this.ellipsoid.matrix.makeBasis(a, b, c).scale(A.set(Math.max(radii[0], least), Math.max(radii[1], least), Math.max(radii[2], least))).setPosition(...of.centre);
+      this.nodes[node]?.add(this.ellipsoid);
+      this.robot.updateMatrixWorld(true);
+    }
+    this.draw();
   }
 
   /** The way of the platform; nothing for less than two points. */
@@ -303,8 +400,11 @@ export class Stage {
   /** Let the robot fade while something is laid over it. */
   fade(faded: boolean): void {
     for (const m of this.materials.values()) {
-      m.transparent = true;
-      m.opacity = faded ? 0.12 : 1;
+      const soft = m.userData['soft'] === true;
+      m.opacity = (soft ? SOFT : 1) * (faded ? 0.12 : 1);
+      if (m.transparent === (soft || faded)) continue;
+      m.transparent = soft || faded;
+      m.needsUpdate = true; // its program is another one
     }
     this.draw();
   }
@@ -349,9 +449,54 @@ export class Stage {
     this.draw();
   }
 
+  /** Frames of all bodies. */
   showAxes(on: boolean): void {
-    this.robot.traverse((o) => { if (o.name === 'axes') o.visible = on; });
+    this.seesFrames = on;
+    this.robot.traverse((o) => { if (o.name === 'axes' && o.parent !== this.nodes[this.nodes.length - 1]) o.visible = on; });
     this.draw();
+  }
+
+  /** The joints that close loops, in a colour of their own. */
+  showLoops(on: boolean): void {
+    this.seesLoops = on;
+    const passive = this.material(null, PASSIVE);
+    const loop = this.material(null, LOOP);
+    this.robot.traverse((o) => { if (o instanceof THREE.Mesh && o.userData['closure'] === true) o.material = on ? loop : passive; });
+    this.draw();
+  }
+
+  /** Which way things fall. */
+  showGravity(on: boolean): void {
+    this.seesGravity = on;
+    if (this.gravity) this.gravity.visible = on;
+    this.draw();
+  }
+
+  private addAxes(thin: number): void {
+    for (const node of this.nodes.slice(0, -1)) {
+      const axes = new THREE.AxesHelper(4 * thin);
+      axes.name = 'axes';
+      axes.visible = this.seesFrames;
+      node.add(axes);
+    }
+  }
+
+  private addGravity(scene: Scene, frames: ArrayLike<number>): void {
+    this.gravity?.removeFromParent();
+    this.gravity?.dispose();
+    this.gravity = null;
+    const way = new THREE.Vector3(...scene.gravity);
+    if (way.lengthSq() === 0) return;
+    const { center, radius } = this.box(frames);
+    const from = center.clone().add(new THREE.Vector3(-radius, 0, 0.5 * radius));
+    this.gravity = new THREE.ArrowHelper(way.normalize(), from, 0.5 * radius, PLATFORM, 0.12 * radius, 0.07 * radius);
+    this.gravity.visible = this.seesGravity;
+    this.scene.add(this.gravity);
+  }
+
+  /** Which way the camera looks. */
+  get direction(): THREE.Vector3 {
+    return this.orbit.target.clone().sub(this.camera.position);
   }
 
   private box(frames: ArrayLike<number>): THREE.Sphere {
@@ -399,7 +544,7 @@ export class Stage {
     if (box.width < 1 || box.height < 1) return;
     this.renderer.setPixelRatio(Math.min(2, window.devicePixelRatio));
     this.renderer.setSize(box.width, box.height, false);
-    this.camera.aspect = box.width / box.height;
+    this.camera.aspect = box.width / box.height / (this.sides.length === 2 ? 2 : 1);
     this.camera.updateProjectionMatrix();
     this.draw();
   }
@@ -415,12 +560,33 @@ export class Stage {
   private frame(t: number): void {
     this.moving = false;
     if (this.animate && !this.animate(t / 1000)) this.animate = null;
+    // Handles make new lists for every picture: what moves by itself is drawn without them.
+    if (this.animate && this.handles.parent) this.scene.remove(this.handles);
+    else if (!this.animate && !this.handles.parent) this.scene.add(this.handles);
     if (this.stale || this.animate) {
       this.stale = false;
-      this.renderer.render(this.scene, this.camera);
+      if (this.sides.length === 2) this.drawSides();
+      else this.renderer.render(this.scene, this.camera);
       if (!this.names.hidden) this.placeNames();
     }
     if (this.animate) this.draw();
+  }
+
+  /** Each of two things in its half. */
+  private drawSides(): void {
+    const [w, hgt] = [this.canvas.clientWidth, this.canvas.clientHeight];
+    this.renderer.setScissorTest(true);
+    for (let k = 0; k < 2; k++) {
+      for (let i = 0; i < this.sides.length; i++) {
+        const side = this.sides[i];
+        if (side) side.visible = i === k;
+      }
+      this.renderer.setViewport((k * w) / 2, 0, w / 2, hgt);
+      this.renderer.setScissor((k * w) / 2, 0, w / 2, hgt);
+      this.renderer.render(this.scene, this.camera);
+    }
+    this.renderer.setScissorTest(false);
+    this.renderer.setViewport(0, 0, w, hgt);
   }
 
   /** Names beside their joints; one that would lie over another is left out. */
@@ -543,6 +709,16 @@ function forFiles(own: THREE.MeshLambertMaterial): THREE.MeshStandardMaterial {
   return new THREE.MeshStandardMaterial({ color, opacity, transparent, side, roughness: 0.6, metalness: 0.1 });
 }
 
+/** Take away what is drawn for a while, its memory too. */
+function emptied(group: THREE.Group): void {
+  group.traverse((o) => {
+    if (!(o instanceof THREE.Line || o instanceof THREE.Mesh)) return;
+    (o.geometry as THREE.BufferGeometry).dispose();
+    (o.material as THREE.Material).dispose();
+  });
+  group.clear();
+}
+
 /** A cylinder of length one along y between two points. */
 function stretch(mesh: THREE.Mesh, from: THREE.Vector3, to: THREE.Vector3): void {
   D.subVectors(to, from);
@@ -554,14 +730,16 @@ function stretch(mesh: THREE.Mesh, from: THREE.Vector3, to: THREE.Vector3): void
 }
 
 /** A point of a node in the world. */
-export function worldOf(frames: ArrayLike<number>, node: number, p: Vec3, to: THREE.Vector3): THREE.Vector3 {
-  const o = 12 * node;
-  const at = (k: number): number => (frames[o + k] ?? 0) * p[0] + (frames[o + 3 + k] ?? 0) * p[1] + (frames[o + 6 + k] ?? 0) * p[2] + (frames[o + 9 + k] ?? 0);
-  return to.set(at(0), at(1), at(2));
+export function worldOf(f: ArrayLike<number>, node: number, p: readonly [number, number, number], to: THREE.Vector3, first = 0): THREE.Vector3 {
+  const o = first + 12 * node;
+  const x = (f[o] ?? 0) * p[0] + (f[o + 3] ?? 0) * p[1] + (f[o + 6] ?? 0) * p[2] + (f[o + 9] ?? 0);
+  const y = (f[o + 1] ?? 0) * p[0] + (f[o + 4] ?? 0) * p[1] + (f[o + 7] ?? 0) * p[2] + (f[o + 10] ?? 0);
+  const z = (f[o + 2] ?? 0) * p[0] + (f[o + 5] ?? 0) * p[1] + (f[o + 8] ?? 0) * p[2] + (f[o + 11] ?? 0);
+  return to.set(x, y, z);
 }
 
-function setFrame(m: THREE.Matrix4, f: ArrayLike<number>, node: number): void {
-  const o = 12 * node;
+function setFrame(m: THREE.Matrix4, f: ArrayLike<number>, node: number, first = 0): void {
+  const o = first + 12 * node;
   const e = m.elements;
   for (let c = 0; c < 4; c++) for (let r = 0; r < 3; r++) e[4 * c + r] = f[o + 3 * c + r] ?? 0;
 }

@@ -10,6 +10,7 @@ import type { Mode, PlaceMotion, Scene, Vec3 } from './types';
 
 const PARTS = 8;
 const P = new THREE.Vector3();
+const C = new THREE.Color();
 
 export interface Shape { object: THREE.Object3D; swing: (phase: number) => void; largest: number }
 
@@ -52,7 +53,8 @@ export function shapeOf(scene: Scene, frames: ArrayLike<number>, mode: Mode, rea
       const u = (k: 0 | 1 | 2): number => h0 * u0[k] + h1 * u1[k] + g0 * s0[k] + g1 * s1[k];
       return [[ends[0][0] + s * d[0], ends[0][1] + s * d[1], ends[0][2] + s * d[2]], [u(0), u(1), u(2)]];
     };
-    const colour = viridis((share.get(name) ?? 0) / most).map((c) => c / 255);
+    const [red, green, blue] = viridis((share.get(name) ?? 0) / most);
+    const colour = C.setRGB(red / 255, green / 255, blue / 255, THREE.SRGBColorSpace).toArray();
     for (let i = 0; i < PARTS; i++) {
       for (const s of [i / PARTS, (i + 1) / PARTS]) {
         const [x, u] = point(s);

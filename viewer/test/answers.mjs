@@ -51,7 +51,7 @@ function questions(name, portrait) {
 }
 
 function library(bytes) {
-  const to = new WebAssembly.Instance(new WebAssembly.Module(bytes), {}).exports;
+  const to = new WebAssembly.Instance(new WebAssembly.Module(bytes), { page: { progress: () => undefined } }).exports;
   const call = (text, act) => {
     const data = new TextEncoder().encode(text);
     const at = to.gough_text(data.length);

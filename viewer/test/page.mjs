@@ -1,61 +1,22 @@
 // The page in a browser: `node test/page.mjs GOUGH FOLDER [ROBOT ..]`, where GOUGH is the program, and pictures go to FOLDER. The
 // browser is the one that CHROMIUM names, or Chromium or Chrome where systems keep them.
 
-import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
-import { chromium } from 'playwright-core';
+import { download, launched, must, open, opened as openedIn, panel, program, rows, shipped } from './chromium.mjs';
+import { features } from './features.mjs';
+import { kept } from './pictures.mjs';
+import { troubles } from './troubles.mjs';
 
 const [gough, folder, ...chosen] = process.argv.slice(2);
 /** Where the page is built, beside the folder of the program. */
 const built = join(dirname(dirname(resolve(gough))), 'viewer');
-const places = [process.env.CHROMIUM, '/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
-const browserPath = places.find((p) => p && existsSync(p));
-if (!browserPath) {
-  console.log('SKIPPED: there is no Chromium; install one (Debian: chromium) or name it in CHROMIUM');
-  process.exit(3);
-}
+const browser = await launched();
 mkdirSync(folder, { recursive: true });
-
-function call(...words) {
-  const done = spawnSync(gough, words, { encoding: 'utf8', maxBuffer: 1 << 28, env: call.environment });
-  if (done.status !== 0) throw new Error(`gough ${words.join(' ')}: ${done.stderr}`);
-  return done.stdout;
-}
-
-const names = chosen.length ? chosen : JSON.parse(call('robots', '--json')).robots.map((r) => r.name);
-const browser = await chromium.launch({
-  executablePath: browserPath,
-  args: ['--headless=new', '--no-sandbox', '--use-angle=swiftshader', '--enable-unsafe-swiftshader'],
-});
+const call = program(gough);
+const opened = (path, options) => openedIn(browser, path, options);
+const names = chosen.length ? chosen : shipped(call);
 let failed = 0;
-
-function must(holds, what) {
-  if (!holds) throw new Error(what);
-}
-
-async function opened(path, size = { width: 1200, height: 800 }, link = '') {
-  const context = await browser.newContext({ viewport: size, acceptDownloads: true });
-  const page = await context.newPage();
-  const said = [];
-  page.on('console', (m) => said.push(`${m.type()}: ${m.text()}`));
-  page.on('pageerror', (e) => said.push(e.message));
-  page.on('request', (r) => { if (!/^(file|blob|data):/.test(r.url())) said.push(`asked for ${r.url()}`); });
-  const began = Date.now();
-  await page.goto(`file://${resolve(path)}${link}`);
-  await page.waitForFunction(() => document.documentElement.dataset.ready === 'yes', null, { timeout: 30_000 });
-  return { page, said, ready: Date.now() - began };
-}
-
-/** The rows of a panel, by its title. */
-const rows = (page, title) => page.evaluate((title) => {
-  const panel = [...document.querySelectorAll('details')].find((d) => d.querySelector('summary').textContent === title);
-  return [...panel.querySelectorAll('tbody tr')].map((r) => [...r.cells].map((c) => c.textContent));
-}, title);
-
-const open = (page, title) => page.evaluate((title) => {
-  [...document.querySelectorAll('details')].find((d) => d.querySelector('summary').textContent === title).open = true;
-}, title);
 
 /** Read-outs are what the command line answers, to the digits shown. */
 async function readOuts(page, name, pose) {
@@ -69,18 +30,13 @@ async function readOuts(page, name, pose) {
   });
 }
 
-async function download(page, button, path) {
-  const [file] = await Promise.all([page.waitForEvent('download'), page.getByRole('button', { name: button, exact: true }).click()]);
-  await file.saveAs(path);
-  return readFileSync(path);
-}
-
 async function tour(name) {
   const path = join(folder, `${name}.html`);
   call('view', name, '-o', path, '--no-open');
   const { page, said, ready } = await opened(path);
   await page.waitForTimeout(300);
   await page.screenshot({ path: join(folder, `${name}.png`) });
+  await kept(page, name, folder);
   must(await page.textContent('#title') === name, 'the title is not the name');
   const portrait = JSON.parse(await page.evaluate(() => document.getElementById('given').textContent)).portrait;
 
@@ -118,7 +74,7 @@ async function tour(name) {
 
   // Working modes: take the last one and come back.
   await page.waitForTimeout(300);
-  const modes = page.locator('details:nth-of-type(2) .buttons').first().locator('button');
+  const modes = panel(page, 'Modes').locator('.modes').first().locator('button');
   const n = await modes.count();
   must(n > 0, 'no working mode is listed');
   if (n > 1) {
@@ -152,13 +108,13 @@ async function tour(name) {
     await page.getByRole('button', { name: 'animate mode 1', exact: true }).click({ timeout: 8000 });
     await page.waitForTimeout(400);
     await page.screenshot({ path: join(folder, `${name}-mode.png`) });
-    must((await page.locator('details', { hasText: 'Vibration' }).last().textContent()).includes('largest swing'), 'the mode does not say how large it is drawn');
+    must((await panel(page, 'Vibration').textContent()).includes('largest swing'), 'the mode does not say how large it is drawn');
     await page.getByRole('button', { name: 'animate mode 1', exact: true }).click();
   }
   if (portrait.coordinates.length > 1) {
     await open(page, 'Map');
     await page.getByRole('button', { name: 'Compute', exact: true }).click();
-    await page.waitForFunction(() => [...document.querySelectorAll('details')].at(-1).parentElement.textContent.includes('click to go there'), null, { timeout: 30_000 });
+    await panel(page, 'Map').getByText('click to go there').waitFor({ timeout: 30_000 });
     await page.screenshot({ path: join(folder, `${name}-map.png`) });
   }
   must(said.length === 0, `the console says: ${said.join('; ')}`);
@@ -175,7 +131,6 @@ async function hostile() {
   const html = join(folder, 'hostile.html');
   call('view', path, '-o', html, '--no-open');
   const { page, said } = await opened(html);
-  page.on('dialog', () => said.push('a dialog opened'));
   must((await page.textContent('#summary')).includes(name), 'the summary is not shown as it is');
   must(await page.locator('img').count() === 0, 'a name became an element');
   await open(page, 'File');
@@ -194,7 +149,7 @@ async function bare() {
   call('view', 'delta', '--pose=x=0.05', '-o', path, '--no-open');
   writeFileSync(path, readFileSync(path, 'utf8').replace(/(id="module">)[^<]*/, '$1'));
   const { page, said } = await opened(path);
-  must((await page.textContent('#told')).includes('not in this page'), 'a page without the library does not say so');
+  must((await page.textContent('#notice')).includes('not in this page'), 'a page without the library does not say so');
   const before = await rows(page, 'Joints');
   await page.getByRole('button', { name: 'home', exact: true }).click();
   must(JSON.stringify(before) !== JSON.stringify(await rows(page, 'Joints')), 'the other posture is not shown');
@@ -240,7 +195,7 @@ async function motion() {
       // The motion keeps its working mode when the robot is left in another one.
       const svg = async () => (await download(page, 'SVG', join(folder, 'motion.svg'))).toString();
       const seen = [await svg()];
-      const modes = page.locator('details', { hasText: 'Modes' }).first().locator('.buttons').first().locator('button');
+      const modes = panel(page, 'Modes').locator('.modes').first().locator('button');
       await modes.nth((await modes.count()) - 1).click();
       await line.fill('49');
       await line.fill('50');
@@ -260,7 +215,7 @@ async function motion() {
 
 /** The page with no robot put in: shipped ones by link and by choice, an empty file, a file with ten faults. */
 async function playground() {
-  const { page, said } = await opened(`${join(built, 'page.html')}`, undefined, '#robot=delta');
+  const { page, said } = await opened(join(built, 'page.html'), { link: '#robot=delta' });
   const title = () => page.textContent('#title');
   must(await title() === 'delta', 'the link does not choose the robot');
   const chosen = page.getByLabel('robot', { exact: true });
@@ -289,14 +244,17 @@ async function playground() {
 /** A phone: the picture above, the panels below, nothing beside the window. */
 async function narrow() {
   const path = join(folder, `${names[0]}.html`);
-  const { page, said } = await opened(path, { width: 380, height: 700 });
+  const { page, said } = await opened(path, { size: { width: 380, height: 700 } });
   must(await page.evaluate(() => document.documentElement.scrollWidth <= 380), 'the page is wider than a phone');
   await page.screenshot({ path: join(folder, 'narrow.png') });
   must(said.length === 0, `the console says: ${said.join('; ')}`);
   await page.context().close();
 }
 
-for (const [what, act] of [...names.map((n) => [n, () => tour(n)]), ['hostile', hostile], ['bare', bare], ['motion', motion], ['playground', playground], ['narrow', narrow]]) {
+const own = { browser, folder, call, built };
+const tours = names.map((n) => [n, () => tour(n)]);
+const others = [['hostile', hostile], ['bare', bare], ['motion', motion], ['playground', playground], ['narrow', narrow]];
+for (const [what, act] of [...tours, ...others, ...features(own), ...troubles(own)]) {
   const began = Date.now();
   try {
     const ready = await act();

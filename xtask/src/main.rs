@@ -26,6 +26,8 @@ cargo xtask python [--full]      the Python package: wheel, tests with the oldes
 cargo xtask wasm                 the library as a WebAssembly module (target/wasm)
 cargo xtask viewer               the page of `gough view`, the module in it (target/viewer; Node.js)
 cargo xtask viewer test          page and module alone, in node and in Chromium
+cargo xtask viewer bench [ROBOT ..]
+                                 how fast and how large the page is (Chromium, drawn in software)
 cargo xtask peers [--help]       other programs on the same work: agreement and time (network, minutes)";
 
 /// What was not done is said.
@@ -48,6 +50,7 @@ fn main() -> ExitCode {
         ["python", "--full"] => python::run(true).map(|note| told(note.as_deref())),
         ["wasm"] => viewer::wasm().map(|module| println!("{}", module.display())),
         ["viewer"] => viewer::page(),
+        ["viewer", "bench", rest @ ..] => viewer::bench(rest),
         ["viewer", "test"] => viewer::test().map(|left| println!("{}", left.unwrap_or_default())),
         ["peers", rest @ ..] => peers::run(rest),
         _ => Err(HELP.to_owned()),

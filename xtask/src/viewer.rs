@@ -137,9 +137,19 @@ pub fn test() -> Result<Option<String>, String> {
     if !module.exists() {
         return Ok(Some(format!("THE MODULE WAS NOT TESTED: {NO_COMPILER}")));
     }
-    let build =
-        ["build", "--profile", "test", "-p", "gough-wasm", "--example", "answers", "-p", "gough-cli", "--bin", "gough"];
-    cargo(&build)?;
+    // As the other tests are built, so that nothing is built twice.
+    cargo(&[
+        "build",
+        "--profile",
+        "test",
+        "--workspace",
+        "--features",
+        "gough-cli/png",
+        "--bin",
+        "gough",
+        "--example",
+        "answers",
+    ])?;
     let (folder, built) = (root().join("viewer"), root().join("target/debug"));
     inside(&folder, "node", &["test/answers.mjs", &text(&module)?, &text(&built.join("examples/answers"))?])?;
     let pictures = text(&root().join("target/viewer/test"))?;
@@ -150,6 +160,16 @@ pub fn test() -> Result<Option<String>, String> {
         Some(3) => Ok(Some("THE PAGE WAS NOT TESTED: there is no Chromium; install one (Debian's package is `chromium`) and run this again".to_owned())),
         _ => Err("the page fails its tests".to_owned()),
     }
+}
+
+/// How fast the page is, for every shipped robot: from opening to the first picture, from input to the finished frame, what a picture
+/// of something that moves allocates, and how large it is.
+pub fn bench(robots: &[&str]) -> Result<(), String> {
+    page()?;
+    cargo(&["build", "--release", "-p", "gough-cli"])?;
+    let pages = text(&root().join("target/viewer/bench"))?;
+    let gough = text(&root().join("target/release/gough"))?;
+    inside(&root().join("viewer"), "node", &[&["test/pace.mjs", &gough, &pages], robots].concat())
 }
 
 fn answers(tool: &str) -> bool {
