@@ -122,7 +122,8 @@ export class Stage {
     const key = (leg ?? -1) * 0x2000000 + colour * 2 + (soft ? 1 : 0);
     let found = this.materials.get(key);
     if (!found) {
-      found = new THREE.MeshLambertMaterial({ color: colour, transparent: soft, opacity: soft ? SOFT : 1 });
+      // All of them can fade: one that became transparent would need another program, which takes longer than a picture.
+      found = new THREE.MeshLambertMaterial({ color: colour, transparent: true, opacity: soft ? SOFT : 1 });
       found.userData = { leg, colour, soft };
       this.materials.set(key, found);
     }
@@ -400,11 +401,7 @@ export class Stage {
   /** Let the robot fade while something is laid over it. */
   fade(faded: boolean): void {
     for (const m of this.materials.values()) {
-      const soft = m.userData['soft'] === true;
-      m.opacity = (soft ? SOFT : 1) * (faded ? 0.12 : 1);
-      if (m.transparent === (soft || faded)) continue;
-      m.transparent = soft || faded;
-      m.needsUpdate = true; // its program is another one
+      m.opacity = (m.userData['soft'] === true ? SOFT : 1) * (faded ? 0.12 : 1);
     }
     this.draw();
   }
@@ -427,7 +424,7 @@ export class Stage {
       texture.colorSpace = THREE.SRGBColorSpace;
       texture.magFilter = THREE.NearestFilter;
       this.plane = new THREE.Mesh(shape, new THREE.MeshBasicMaterial({ map: texture, side: THREE.DoubleSide, transparent: true, opacity: 0.8, depthWrite: false }));
-      this.plane.renderOrder = -1;
+      this.plane.renderOrder = 1; // after the robot, so that it covers what lies behind it
       this.scene.add(this.plane);
     }
     this.draw();
@@ -705,8 +702,8 @@ export class Stage {
 
 /** The material that glTF knows, of the same colour. */
 function forFiles(own: THREE.MeshLambertMaterial): THREE.MeshStandardMaterial {
-  const { color, opacity, transparent, side } = own;
-  return new THREE.MeshStandardMaterial({ color, opacity, transparent, side, roughness: 0.6, metalness: 0.1 });
+  const { color, opacity, side } = own;
+  return new THREE.MeshStandardMaterial({ color, opacity, transparent: opacity < 1, side, roughness: 0.6, metalness: 0.1 });
 }
 
 /** Take away what is drawn for a while, its memory too. */
