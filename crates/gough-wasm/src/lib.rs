@@ -1,11 +1,11 @@
 //! Gough in a page: the library as a WebAssembly module.
 //!
 //! The page and the module share four buffers: text (questions and answers), numbers (coordinates or motors), frames (what a
-//! posture looks like) and film (frames of a motion). The page asks for room, writes, calls, and reads. One robot at a time; everything else is
-//! [`gough::view::Session`].
+//! posture looks like) and film (frames of a motion). The page asks for room, writes, calls, and reads. One robot at a time;
+//! everything else is [`gough::view::Session`]. The module calls the page for one thing, to tell how far a long question is.
 //!
-//! Nothing here reads memory through a pointer: buffers are ordinary vectors, whose addresses are given out. The only word that the
-//! compiler calls unsafe is the attribute that keeps the names of the functions.
+//! Nothing here reads memory through a pointer: buffers are ordinary vectors, whose addresses are given out. All that the
+//! compiler calls unsafe is the attribute that keeps the names of the functions and the block that names what the page gives.
 
 use gough::Source;
 use gough::description::FaultDocument;
