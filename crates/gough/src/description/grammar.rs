@@ -193,7 +193,11 @@ pub static OVERLAY: Section = Section {
         key("platform", KeyKind::Table(&CHANGED_BODY), "Mass data of the platform or of the tool."),
         key("body", KeyKind::Table(&CHANGED_BODIES), "Mass data of bodies by name."),
         key("drive", KeyKind::Table(&CHANGED_DRIVES), "Drives by the joint they drive, `q11` or `11`."),
-        key("joint", KeyKind::Table(&CHANGED_JOINTS), "Joints by name, `q12` or `12`; named closures too."),
+        key(
+            "joint",
+            KeyKind::Table(&CHANGED_JOINTS),
+            "Joints by name, `q12` or `12`; closures too, by what they join, `(12-22)`, when they have no name.",
+        ),
     ],
     free: None,
 };

@@ -134,14 +134,25 @@ impl Reader<'_> {
     /// A row of bodies or closures as the overlay has it.
     pub(super) fn changed(&mut self, row: &Table) -> Table {
         let mut row = row.clone();
-        let name = row.get("name").and_then(Item::as_text).unwrap_or_default();
-        let name = name.replace("{leg}", self.leg.as_deref().unwrap_or_default());
+        let leg = self.leg.clone().unwrap_or_default();
+        let text = |table: Option<&Table>, key: &str| {
+            table.and_then(|t| t.get(key)).and_then(Item::as_text).map(|name| name.replace("{leg}", &leg))
+        };
+        // A closure without a name is called by what it joins, `(12-22)`, as its parameters are.
+        let joined = text(row.table("a"), "body").zip(text(row.table("b"), "body"));
+        let joined = joined.filter(|_| row.get("name").is_none()).map(|(a, b)| format!("{a}-{b}"));
+        let name = joined.as_ref().map_or_else(|| text(Some(&row), "name").unwrap_or_default(), |n| format!("({n})"));
         for change in &mut self.changes.list {
             let own = change.name == name || (change.of != "body" && change.name.strip_prefix('q') == Some(&name));
-            if !own || (change.of == "drive" && row.get("drive").is_none()) {
+            let reached = joined.is_none() || (change.of == "joint" && !change.used);
+            if !own || !reached || (change.of == "drive" && row.get("drive").is_none()) {
                 continue;
             }
             change.used = true;
+            if let Some(name) = &joined {
+                let item = Item { value: Value::Text(name.clone()), span: change.at };
+                row.put(&Entry { key: "name".to_owned(), key_span: change.at, item });
+            }
             match change.of {
                 "body" => put_mass(&mut row, &change.table),
                 "drive" => row.sub_table("drive").put_nested(&change.table),

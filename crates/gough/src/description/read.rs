@@ -72,7 +72,8 @@ fn read_overlay(
     let folder = below.name.rfind('/').map_or("", |end| &below.name[..=end]);
     let files = |name: &str| (options.files)(&format!("{folder}{name}"));
     let inner = ReadOptions { set: options.set.clone(), files: &files, name: options.name.clone() };
-    let (description, faults) = read_root(&root, &inner, changes);
+    let (mut description, faults) = read_root(&root, &inner, changes);
+    description.iter_mut().for_each(|d| d.extends = Some(below.name.clone()));
     let here = |d: Diagnostic| below.told(d, below.offset);
     let mut faults: Vec<Diagnostic> =
         faults.into_iter().filter(|d| !d.what.is_warning() || d.at.start < below.offset).map(here).collect();
@@ -189,6 +190,7 @@ impl Reader<'_> {
             mode,
             near: parts.near,
             length,
+            extends: None,
             definitions: std::mem::take(&mut self.definitions),
         };
         Some(self.check_references(description))

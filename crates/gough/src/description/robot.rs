@@ -53,6 +53,8 @@ pub struct Description {
     pub near: Vec<(Name, Formula)>,
     /// Length scale of ranks and distances.
     pub length: Option<Formula>,
+    /// The file that this one changes, when it is an overlay.
+    pub extends: Option<String>,
 }
 
 /// A platform coordinate: position, or roll, pitch, yaw.
