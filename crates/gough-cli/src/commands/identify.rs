@@ -167,7 +167,7 @@ fn extended(robot: &Robot, arguments: &Arguments, overlay: &Path) -> Result<Stri
     if !arguments.subject.set.is_empty() {
         return Err(usage("parameters of --set would not be in the overlay; write them into the robot file"));
     }
-    if robot.source().text.lines().any(|line| line.trim_start().starts_with("extends")) {
+    if robot.model().description().extends.is_some() {
         return Err(usage(
             "the robot is an overlay itself, and no file extends one; identify the robot that it extends",
         ));
@@ -329,8 +329,9 @@ fn text(answer: &IdentificationAnswer) -> String {
     }
     let _ = writeln!(
         out,
-        "\nbodies that can exist meet the groups within {:.2} standard deviations; --overlay writes them",
-        answer.possible.price
+        "\nbodies that can exist meet the groups within {:.2} standard deviations and leave {:.2} % more; --overlay writes them",
+        answer.possible.price,
+        100.0 * (answer.possible.growth - 1.0)
     );
     out
 }

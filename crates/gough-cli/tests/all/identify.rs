@@ -125,6 +125,10 @@ fn a_record_gives_the_parameters() {
     let again = json(&["parameters", &over, "--json"]);
     let fv = again["base"].as_array().unwrap().iter().find(|b| b["name"] == "fv11").unwrap()["value"].as_f64().unwrap();
     assert!((fv - estimate(&found, "fv11")).abs() < 0.01 * fv, "{fv}");
+    // No file extends an overlay, however it is written.
+    let quoted = file(folder.path(), "quoted.toml", "\"extends\" = \"five-bar\"\n");
+    let (_, err, status) = run(&["identify", &quoted, "--data", &data, "--overlay", &at("third.toml")]);
+    assert!(status == 2 && err.contains("overlay itself"), "{err}");
     // A record of its own checks the first.
     let checked = ask(&[&width[..], &["--validate", &data]].concat());
     assert_eq!(checked["held_back"], "records of their own");

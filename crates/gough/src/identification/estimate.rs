@@ -1,7 +1,8 @@
 //! Weighted least squares on base parameters, their standard deviations, and which of them a record really tells.
 
 use super::base::{BaseParameters, base_parameters};
-use super::covariance::deviations;
+use super::covariance::{Information, deviations};
+use super::mistakes::{Far, suspected};
 use super::record::{Record, RecordError};
 use super::rows::{Processing, Rows, rows};
 use crate::Robot;
@@ -18,6 +19,13 @@ pub const ESSENTIAL: f64 = 0.005;
 const HIDDEN: f64 = 1e-10;
 /// Efforts this many times as large as those of the file are in another unit.
 const STRANGE: f64 = 200.0;
+/// A model leaves less than this share of what varies of the efforts, the parameters of the file less than this.
+const EXPLAINED: f64 = 0.1;
+const NEAR_FILE: f64 = 0.3;
+/// A drive of whose effort this share is left has another effort.
+const FOREIGN: f64 = 0.5;
+/// Blocks of which one is looked at where columns may have changed places.
+const GLANCE: usize = 5;
 
 /// A base parameter from records.
 #[derive(Clone, PartialEq, Debug, serde::Serialize)]
@@ -94,6 +102,8 @@ pub struct Identification {
     /// The base parameters that were asked for.
     #[serde(skip)]
     pub base: BaseParameters,
+    #[serde(skip)]
+    pub(super) information: Information,
 }
 
 /// Normal equations of some rows with weights per drive: `WᵀW`, `Wᵀτ`.
@@ -110,7 +120,7 @@ fn row(list: &[f64], rows: &Rows, block: usize, drive: usize) -> (Vec<f64>, f64)
 }
 
 impl Normal {
-    fn new(all: &[Rows], weights: &[f64], efforts: &dyn Fn(&Rows, usize, usize) -> f64) -> Self {
+    fn new(all: &[Rows], weights: &[f64]) -> Self {
         let n = all.first().map_or(0, |r| r.columns);
         let (mut A, mut b) = (Matrix::zeros(n, n), vec![0.0; n]);
         for rows in all {
@@ -118,7 +128,7 @@ impl Normal {
                 for (drive, weight) in weights.iter().enumerate().take(rows.drives) {
                     let start = (block * rows.drives + drive) * (n + 1);
                     let w = &rows.means[start..start + n];
-                    let tau = efforts(rows, block, drive) * weight;
+                    let tau = rows.means[start + n] * weight;
                     for j in 0..n {
                         let x = w[j] * weight;
                         if x != 0.0 {
@@ -140,6 +150,15 @@ impl Normal {
             self.A[(i.min(j), i.max(j))] * self.scale[i] * self.scale[j]
         };
         Matrix::from_fn(active.len(), active.len(), entry)
+    }
+
+    /// Estimates of all columns, of short records too, whose motion may not tell them all.
+    fn rough(&self) -> Vec<f64> {
+        let all: Vec<usize> = (0..self.b.len()).collect();
+        let A = self.of(&all) + Matrix::identity(all.len(), all.len()) * HIDDEN;
+        let b: Vec<f64> = all.iter().map(|j| self.b[*j] * self.scale[*j]).collect();
+        let x = solve_spd(&A, &b).unwrap_or_else(|| vec![0.0; all.len()]);
+        x.iter().zip(&self.scale).map(|(x, s)| x * s).collect()
     }
 
     /// Estimates of some of the columns, and the inverse of their scaled matrix.
@@ -189,11 +208,12 @@ pub fn identify(
     let set = StandardSet { parameters: kept.iter().map(|j| all.parameters[*j].clone()).collect(), frames: all.frames };
     let how = how.fitted(robot, records)?;
     let equations = |list: &[Record]| -> Result<Vec<Rows>, RecordError> {
-        list.iter().map(|r| rows(robot, mode, &set, r, &how)).collect()
+        list.iter().map(|r| rows(robot, mode, &set, r, &how, 1)).collect()
     };
+    let glance = |r: &Record| rows(robot, mode, &set, r, &how, GLANCE);
     let (used, checked) = (equations(records)?, equations(held_back)?);
-    let found = fitted(robot, &base, &used)?;
-    unlike_file(robot, &base, &used, records, &equations)?;
+    let found = fitted(robot, &base, (records, &used), &glance)?;
+    mistaken(robot, (held_back, &checked), &glance, (&found.chi, None))?;
     Ok(Identification { cutoff: how.cutoff.unwrap_or_default(), ..told(robot, base, &used, &checked, found) })
 }
 
@@ -202,15 +222,20 @@ struct Fitted {
     chi: Vec<f64>,
     deviation: Vec<f64>,
     condition: f64,
+    information: Information,
 }
 
-fn fitted(robot: &Robot, base: &BaseParameters, used: &[Rows]) -> Result<Fitted, RecordError> {
+fn fitted(
+    robot: &Robot,
+    base: &BaseParameters,
+    (records, used): (&[Record], &[Rows]),
+    glance: &dyn Fn(&Record) -> Result<Rows, RecordError>,
+) -> Result<Fitted, RecordError> {
     let drives = used.first().map_or(0, |r| r.drives);
-    let effort = |r: &Rows, block: usize, drive: usize| r.means[(block * r.drives + drive + 1) * (r.columns + 1) - 1];
     // Redundant drives: what they do against each other says nothing, so that there are fewer equations than drives.
     let freedoms = robot.model().topology().platform.independent.len();
     let share = freedoms as f64 / drives.max(1) as f64;
-    let plain = Normal::new(used, &vec![1.0; drives], &effort);
+    let plain = Normal::new(used, &vec![1.0; drives]);
     let active: Vec<usize> = (0..plain.b.len()).collect();
     told_by(&plain, &active, base)?;
     let solve = |n: &Normal, active: &[usize]| {
@@ -223,13 +248,22 @@ fn fitted(robot: &Robot, base: &BaseParameters, used: &[Rows]) -> Result<Fitted,
         active.iter().zip(x).for_each(|(j, x)| list[*j] = *x);
     };
     spread(&mut chi, &active, &solve(&plain, &active)?.0);
-    suspect(robot, used, &plain, &active, &chi)?;
     scaled(base, used)?;
+    let of_file: Vec<f64> = base.base.iter().map(|b| b.value).collect();
+    mistaken(robot, (records, used), glance, (&chi, Some(&of_file)))?;
+    let (drive, foreign) = worst(used, &chi, false);
+    if foreign > FOREIGN {
+        let drive = format!("q{}", robot.model().topology().active_names()[drive]);
+        return Err(RecordError::Unexplained { drive, share: foreign });
+    }
     let (rest, _, blocks) = left(used, &chi, false);
     let free = (blocks as f64 - active.len() as f64 / freedoms.max(1) as f64).max(1.0);
     let weights: Vec<f64> = rest.iter().map(|r| (free * share / r.max(f64::MIN_POSITIVE)).min(1e300)).collect();
-    let normal = Normal::new(used, &weights, &effort);
+    let normal = Normal::new(used, &weights);
     let (x, inverse) = solve(&normal, &active)?;
+    let hidden = || RecordError::NotExciting { parameter: base.base[0].name.clone() };
+    let information =
+        Information::new(&normal.of(&active), &normal.scale, free * freedoms as f64).ok_or_else(hidden)?;
     spread(&mut chi, &active, &x);
     let per_equation = active.len() as f64 / freedoms.max(1) as f64;
     let deviation = deviations(used, &weights, &chi, (&inverse, &normal.scale), per_equation);
@@ -247,7 +281,7 @@ fn fitted(robot: &Robot, base: &BaseParameters, used: &[Rows]) -> Result<Fitted,
         (Some(a), Some(b)) if *b > 0.0 => (a / b).sqrt(),
         _ => f64::MAX,
     };
-    Ok(Fitted { chi, deviation, condition })
+    Ok(Fitted { chi, deviation, condition, information })
 }
 
 /// Share of the effort of a drive that a parameter gives where its sign matters.
@@ -308,119 +342,61 @@ fn scaled(base: &BaseParameters, used: &[Rows]) -> Result<(), RecordError> {
     if odd { Err(RecordError::Scale { times }) } else { Ok(()) }
 }
 
-/// What happens to columns of efforts: the order of drives, their signs, and how the record is mended, in words.
-fn mistakes(names: &[&str]) -> Vec<(Vec<usize>, Vec<f64>, String)> {
-    let drives = names.len();
-    let same: Vec<usize> = (0..drives).collect();
-    let mut all = vec![(same.clone(), vec![-1.0; drives], "the signs of all efforts are changed".to_owned())];
-    for i in 0..drives {
-        let mut signs = vec![1.0; drives];
-        signs[i] = -1.0;
-        all.push((same.clone(), signs, format!("the sign of tau_{} is changed", names[i])));
-        for j in i + 1..drives {
-            let mut order = same.clone();
-            order.swap(i, j);
-            all.push((order, vec![1.0; drives], format!("tau_{} and tau_{} change places", names[i], names[j])));
-        }
-    }
-    all
+/// How far the efforts of rows are from those that fit them best, and from those of known parameters: shares of what varies of
+/// them, a load that rests on the drives being explained by anything.
+fn far(rows: &Rows, known: &[f64]) -> Far {
+    let used = std::slice::from_ref(rows);
+    let normal = Normal::new(used, &vec![1.0; rows.drives]);
+    let size = varying(rows).iter().sum::<f64>().max(f64::MIN_POSITIVE);
+    let share = |chi: &[f64]| (left(used, chi, false).0.iter().sum::<f64>() / size).sqrt();
+    Far { best: share(&normal.rough()), known: share(known) }
 }
 
-/// How far the efforts of a record are from those of the file: the sum of squares, and that of the efforts themselves.
-fn off_file(used: &[Rows], of_file: &[f64]) -> [f64; 2] {
-    let (rest, size, _) = left(used, of_file, false);
-    [rest.iter().sum(), size.iter().sum()]
+/// Sums of squares, drive by drive, of what efforts are off their mean.
+fn varying(rows: &Rows) -> Vec<f64> {
+    let of = |drive: usize| {
+        let list: Vec<f64> = (0..rows.blocks()).map(|b| row(&rows.means, rows, b, drive).1).collect();
+        let mean = list.iter().sum::<f64>() / list.len().max(1) as f64;
+        list.iter().map(|x| (x - mean).powi(2)).sum()
+    };
+    (0..rows.drives).map(of).collect()
 }
 
-/// Efforts that are farther from those of the file than this share of themselves may be those of other drives.
-const FAR: f64 = 0.3;
-/// Seconds of a record that are looked at with drives in other places.
-const GLANCE: f64 = 8.0;
-
-/// A model whose masses may be negative explains efforts of drives that changed places or signs as well: then the file tells, whose
-/// parameters are not right, but nearer to the right ones than to these.
-fn unlike_file(
-    robot: &Robot,
-    base: &BaseParameters,
-    used: &[Rows],
-    records: &[Record],
-    equations: &impl Fn(&[Record]) -> Result<Vec<Rows>, RecordError>,
-) -> Result<(), RecordError> {
-    let of_file: Vec<f64> = base.base.iter().map(|b| b.value).collect();
-    let [far, size] = off_file(used, &of_file);
-    if far < FAR * FAR * size {
-        return Ok(());
-    }
-    let short: Vec<Record> = records
-        .iter()
-        .map(|r| {
-            let seconds = r.times.last().zip(r.times.first()).map_or(0.0, |(b, a)| b - a);
-            r.split((GLANCE / seconds).min(1.0)).0
-        })
-        .collect();
-    let as_told = off_file(&equations(&short)?, &of_file)[0];
-    let names = robot.model().topology().active_names();
-    let mut best: Option<(f64, String)> = None;
-    for (order, signs, words) in mistakes(&names) {
-        let mended = short.iter().map(|r| {
-            let one = |(from, sign): (&usize, &f64)| r.efforts[*from].iter().map(|x| sign * x).collect();
-            Record { efforts: order.iter().zip(&signs).map(one).collect(), ..r.clone() }
-        });
-        let off = off_file(&equations(&mended.collect::<Vec<_>>())?, &of_file)[0];
-        if best.as_ref().is_none_or(|b| off < b.0) {
-            best = Some((off, words));
-        }
-    }
-    match best {
-        Some((off, hypothesis)) if off < as_told / 9.0 => {
-            Err(RecordError::UnlikeFile { hypothesis, gain: (as_told / off.max(f64::MIN_POSITIVE)).sqrt() })
-        }
-        _ => Ok(()),
-    }
-}
-
-/// Drives that changed places or signs: the efforts then fit badly, and much better when changed back.
-fn suspect(robot: &Robot, used: &[Rows], plain: &Normal, active: &[usize], chi: &[f64]) -> Result<(), RecordError> {
-    let drives = used.first().map_or(0, |r| r.drives);
-    let names = robot.model().topology().active_names();
+/// The largest share of the effort of a drive, or of what varies of it, that parameters leave; and the drive.
+fn worst(used: &[Rows], chi: &[f64], varies: bool) -> (usize, f64) {
     let (rest, size, _) = left(used, chi, false);
-    let shares: Vec<f64> = rest.iter().zip(&size).map(|(r, s)| (r / s.max(f64::MIN_POSITIVE)).sqrt()).collect();
-    let worst = (0..drives).max_by(|a, b| shares[*a].total_cmp(&shares[*b]));
-    let Some(worst) = worst.filter(|k| shares[*k] > 0.15) else { return Ok(()) };
-    let total: f64 = rest.iter().sum();
-    let mut best: Option<(f64, String)> = None;
-    for (order, signs, words) in mistakes(&names) {
-        let effort = |r: &Rows, block: usize, d: usize| {
-            signs[d] * r.means[(block * r.drives + order[d] + 1) * (r.columns + 1) - 1]
-        };
-        let other = Normal::new(used, &vec![1.0; drives], &effort);
-        let normal = Normal { A: plain.A.clone(), b: other.b, scale: plain.scale.clone() };
-        let Some((x, _)) = normal.solve(active) else { continue };
-        let mut sum = 0.0;
-        for r in used {
-            for block in 0..r.blocks() {
-                for d in 0..drives {
-                    let (w, _) = row(&r.means, r, block, d);
-                    let predicted: f64 = active.iter().zip(&x).map(|(j, x)| w[*j] * x).sum();
-                    sum += (effort(r, block, d) - predicted).powi(2);
-                }
-            }
+    let all = used.iter().map(varying).fold(vec![0.0; rest.len()], |mut sum, list| {
+        sum.iter_mut().zip(list).for_each(|(s, x)| *s += x);
+        sum
+    });
+    let size = if varies { all } else { size };
+    let shares = rest.iter().zip(&size).map(|(r, s)| (r / s.max(f64::MIN_POSITIVE)).sqrt());
+    shares.enumerate().max_by(|a, b| a.1.total_cmp(&b.1)).unwrap_or((0, 0.0))
+}
+
+/// A model whose masses may be negative explains efforts of drives that changed places or signs too: then the parameters of the
+/// file tell, which are not right, but nearer to the right ones than to these. Records that only check the estimates are told by
+/// these.
+fn mistaken(
+    robot: &Robot,
+    (records, used): (&[Record], &[Rows]),
+    glance: &dyn Fn(&Record) -> Result<Rows, RecordError>,
+    (fitted, of_file): (&[f64], Option<&[f64]>),
+) -> Result<(), RecordError> {
+    for (record, rows) in records.iter().zip(used) {
+        let own = std::slice::from_ref(rows);
+        let near = worst(own, fitted, true).1 < EXPLAINED;
+        match of_file {
+            _ if near && of_file.is_none_or(|file| far(rows, file).known < NEAR_FILE) => {}
+            Some(file) => suspected(robot, record, glance, &|rows| far(rows, file))?,
+            None => suspected(robot, record, glance, &|rows| Far { best: far(rows, fitted).known, known: 0.0 })?,
         }
-        if best.as_ref().is_none_or(|b| sum < b.0) {
-            best = Some((sum, words));
-        }
-    }
-    if let Some((sum, hypothesis)) = best.filter(|b| b.0 < total / 9.0) {
-        return Err(RecordError::Swapped { hypothesis, gain: (total / sum.max(f64::MIN_POSITIVE)).sqrt() });
-    }
-    if shares[worst] > 0.5 {
-        return Err(RecordError::Unexplained { drive: format!("q{}", names[worst]), share: shares[worst] });
     }
     Ok(())
 }
 
 fn told(robot: &Robot, base: BaseParameters, used: &[Rows], checked: &[Rows], found: Fitted) -> Identification {
-    let Fitted { chi, deviation, condition } = found;
+    let Fitted { chi, deviation, condition, information } = found;
     let estimate = |(k, b): (usize, &super::BaseParameter)| {
         let relative = (deviation[k] / chi[k].abs().max(f64::MIN_POSITIVE)).min(1e4);
         Estimate {
@@ -459,6 +435,7 @@ fn told(robot: &Robot, base: BaseParameters, used: &[Rows], checked: &[Rows], fo
         compared: checked.first().or(used.first()).map_or_else(Vec::new, |r| compared(r, &chi)),
         estimates,
         base,
+        information,
     }
 }
 

@@ -115,6 +115,8 @@ pub enum RecordError {
     },
     /// Efforts that the model explains, and that are far nearer to the file's when drives change places or signs.
     UnlikeFile {
+        /// The record.
+        record: String,
         /// What is changed.
         hypothesis: String,
         /// How many times nearer.
@@ -122,6 +124,8 @@ pub enum RecordError {
     },
     /// Efforts fit much better when drives change places or signs.
     Swapped {
+        /// The record.
+        record: String,
         /// What would fit.
         hypothesis: String,
         /// How many times smaller the residual would be.
@@ -194,13 +198,13 @@ impl fmt::Display for RecordError {
                 f,
                 "the motion does not tell {parameter} from the others; move more, see `gough identify --excite`"
             ),
-            Self::Swapped { hypothesis, gain } => write!(
+            Self::Swapped { record, hypothesis, gain } => write!(
                 f,
-                "efforts fit {gain:.1} times better when {hypothesis}; check order and signs of the effort columns"
+                "efforts of {record} fit {gain:.1} times better when {hypothesis}; check order and signs of its columns"
             ),
-            Self::UnlikeFile { hypothesis, gain } => write!(
+            Self::UnlikeFile { record, hypothesis, gain } => write!(
                 f,
-                "efforts are {gain:.1} times nearer to those of the file's parameters when {hypothesis}; check order and signs of the effort columns"
+                "efforts of {record} are {gain:.1} times nearer to those of the file's parameters when {hypothesis}; check order and signs of its columns"
             ),
             Self::WrongSign { parameter, value } => write!(
                 f,

@@ -4,7 +4,7 @@ use super::filter::{derivatives, low_pass};
 use super::follow::{Follower, RecordInstant};
 use super::nodes::Nodes;
 use super::record::{Measured, Record, RecordError};
-use super::spectrum::{HIGHEST, cutoff};
+use super::spectrum::{HIGHEST, cutoff, period};
 use crate::Robot;
 use crate::dynamics::Sign;
 use crate::dynamics::regressor::{ParameterKind, Rubbing, StandardSet, by_sign};
@@ -62,6 +62,8 @@ pub(super) struct Rows {
     pub middles: Vec<f64>,
     /// Times of the middles.
     pub times: Vec<f64>,
+    /// Blocks after which the motion repeats.
+    pub period: Option<f64>,
 }
 
 impl Rows {
@@ -85,13 +87,14 @@ impl Channel {
     }
 }
 
-/// Equations of a record for the parameters of `set`.
+/// Equations of a record for the parameters of `set`, those of one block in so many.
 pub(super) fn rows(
     robot: &Robot,
     mode: &WorkingMode,
     set: &StandardSet,
     record: &Record,
     how: &Processing,
+    every: usize,
 ) -> Result<Rows, RecordError> {
     let wanted = how.cutoff.unwrap_or(HIGHEST);
     let dt = record.checked(robot.model(), wanted)?;
@@ -102,7 +105,7 @@ pub(super) fn rows(
     let samples = count(0.5 / (cutoff * dt));
     let edge = count(3.0 / (cutoff * dt)).max(2);
     let last = record.times.len().saturating_sub(samples + edge);
-    let starts: Vec<usize> = (edge..=last).step_by(samples).collect();
+    let starts: Vec<usize> = (edge..=last).step_by(samples * every).collect();
     let (joints, lists) = match &record.measured {
         Measured::Joints(list) => (true, list),
         Measured::Platform(list) => (false, list),
@@ -123,7 +126,9 @@ pub(super) fn rows(
     };
     let all: Vec<Result<_, RecordError>> = starts.par_iter().zip(first).map_init(worker, one).collect();
     let (drives, columns) = (record.efforts.len(), set.parameters.len());
-    let mut out = Rows { columns, drives, means: Vec::new(), middles: Vec::new(), times: Vec::new() };
+    let period = if every == 1 { period(lists, dt) } else { None };
+    let period = period.map(|t| t / (samples as f64 * dt));
+    let mut out = Rows { columns, drives, means: Vec::new(), middles: Vec::new(), times: Vec::new(), period };
     for found in all {
         let (mean, middle, t) = found?;
         out.means.extend(mean);

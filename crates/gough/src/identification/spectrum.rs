@@ -8,8 +8,11 @@ pub(super) const HIGHEST: f64 = 20.0;
 const LOWEST: f64 = 4.0;
 /// Seconds of a segment whose spectrum is taken.
 const SEGMENT: f64 = 8.0;
-/// Motion is what is this many times above the noise.
-const MOTION: f64 = 10.0;
+/// Motion is what is this many times above the noise: steps that are coarse for a motion are no white noise, and stand out of it
+/// by ten times.
+const MOTION: f64 = 100.0;
+/// A level is the median of so many neighbours to each side: steps of a periodic motion have lines.
+const BESIDE: usize = 4;
 /// What a filter takes from the motion counts this many times what it leaves of the noise: it does not average out.
 const BIAS: f64 = 10.0;
 
@@ -30,8 +33,8 @@ pub(super) fn cutoff(channels: &[Vec<f64>], dt: f64) -> f64 {
 /// Error of an acceleration at a frequency whose level is this many times the noise, behind the filter of [`super::filter`].
 fn lost(f: f64, level: f64, cutoff: f64) -> f64 {
     let pass = 1.0 / (1.0 + (f / cutoff).powi(2 * ORDER));
-    let motion = if level > MOTION { level } else { 0.0 };
-    f.powi(4) * ((BIAS * (1.0 - pass)).powi(2) * motion + pass * pass)
+    let (motion, noise) = if level > MOTION { (level, 1.0) } else { (0.0, level) };
+    f.powi(4) * ((BIAS * (1.0 - pass)).powi(2) * motion + pass * pass * noise)
 }
 
 /// Frequencies below twice the highest cutoff, and the level there as a multiple of the noise; none where noise is not seen,
@@ -41,9 +44,51 @@ fn relative(signal: &[f64], dt: f64) -> Option<Vec<(f64, f64)>> {
     let mut above: Vec<f64> = spectrum.iter().filter(|(f, _)| *f > 2.0 * HIGHEST).map(|s| s.1).collect();
     above.sort_by(f64::total_cmp);
     let noise = above.get(above.len() / 2).copied().filter(|n| above.len() >= 20 && *n > 0.0)?;
+    let level = |k: usize| {
+        let mut near: Vec<f64> =
+            spectrum[k.saturating_sub(BESIDE)..(k + BESIDE + 1).min(spectrum.len())].iter().map(|s| s.1).collect();
+        near.sort_by(f64::total_cmp);
+        near[near.len() / 2] / noise
+    };
     let list: Vec<(f64, f64)> =
-        spectrum.into_iter().filter(|(f, _)| *f <= 2.0 * HIGHEST).map(|(f, s)| (f, s / noise)).collect();
+        (0..spectrum.len()).map(|k| (spectrum[k].0, level(k))).filter(|(f, _)| *f <= 2.0 * HIGHEST).collect();
     list.iter().any(|(_, level)| *level > MOTION).then_some(list)
+}
+
+/// Samples of a record that are looked at for its period, at most, and what of the variance may be left after one.
+const LOOKED_AT: usize = 2000;
+const REPEATS: f64 = 1e-3;
+/// Less than that for samples that are far from each other.
+const ROUGHLY: f64 = 0.05;
+/// What is left of the variance when nothing repeats, and how far from that a motion has to go before it can come back.
+const AWAY: f64 = 0.3;
+
+/// The time after which all positions repeat, when they do so within half of the record; its first quarter may be a way there.
+pub(super) fn period(channels: &[Vec<f64>], dt: f64) -> Option<f64> {
+    let all = channels.iter().map(Vec::len).min()?;
+    let channels: Vec<&[f64]> = channels.iter().map(|c| &c[all / 4..all]).collect();
+    let n = all - all / 4;
+    let means: Vec<f64> = channels.iter().map(|c| c.iter().sum::<f64>() / n.max(1) as f64).collect();
+    // What is left of the variance, channel by channel, the most.
+    let left = |lag: usize, every: usize| -> f64 {
+        let one = |(c, mean): (&&[f64], &f64)| {
+            let pairs = (0..n - lag).step_by(every);
+            let (apart, size) = pairs.fold((0.0, 0.0), |(apart, size), i| {
+                (apart + (c[i + lag] - c[i]).powi(2), size + (c[i] - mean).powi(2) + (c[i + lag] - mean).powi(2))
+            });
+            if size > 0.0 { apart / size } else { 0.0 }
+        };
+        channels.iter().zip(&means).map(one).fold(0.0, f64::max)
+    };
+    let every = n.div_ceil(LOOKED_AT);
+    let mut lags = (every..=n / 2).step_by(every).map(|lag| (lag, left(lag, every)));
+    lags.find(|l| l.1 > AWAY)?;
+    let mut near = lags.skip_while(|l| l.1 > ROUGHLY).take_while(|l| l.1 <= ROUGHLY);
+    let first = near.next()?;
+    let about = near.fold(first, |a, b| if b.1 < a.1 { b } else { a }).0;
+    let fine = (about.saturating_sub(every)..=(about + every).min(n / 2)).map(|lag| (lag, left(lag, every)));
+    let (lag, least) = fine.min_by(|a, b| a.1.total_cmp(&b.1))?;
+    (least < REPEATS).then_some(lag as f64 * dt)
 }
 
 /// Power at frequencies, up to a factor: the mean over segments that overlap by half (Welch, 1967), behind a window whose side
@@ -119,6 +164,20 @@ mod tests {
         );
         assert_eq!(of(0.0, 2.0), HIGHEST);
         assert_eq!(cutoff(&[wave(1e-3, 2.0)], 0.02), HIGHEST, "noise above the highest cutoff is not seen at 50 Hz");
+    }
+
+    /// Motion that repeats after 2.5 s, once it is there; one that does not.
+    #[test]
+    fn periods_are_found_behind_a_way_to_them() {
+        let there = |i: u32, f: f64| {
+            let t = f64::from(i) * 2e-3;
+            let way = if t < 3.0 { (3.0 - t).powi(3) } else { 0.0 };
+            (TAU * 0.4 * t).sin() + 0.2 * (TAU * f * t).cos() + way
+        };
+        let of = |f: f64| period(&[(0..10_000).map(|i| there(i, f)).collect()], 2e-3);
+        let found = of(1.2).unwrap();
+        assert!((found - 2.5).abs() < 1e-9, "{found}");
+        assert_eq!(of(1.237), None);
     }
 
     #[test]

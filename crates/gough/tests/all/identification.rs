@@ -93,11 +93,10 @@ fn reported_deviations_are_those_of_repetitions() {
     assert!(!full || sizes.iter().all(|s| (0.8..1.2).contains(s)), "{sizes:?}");
 }
 
-/// A motion of DualV, with four encoders for three freedoms, far from home from the first sample on.
-fn record_of_dualv(robot: &Robot) -> Record {
+/// A motion of a robot, six seconds long: its coordinates are cosines of these sizes, two frequencies each, around a middle.
+fn moved(robot: &Robot, middle: &[f64], waves: &[(f64, f64, f64)]) -> Record {
     let (model, active) = (robot.model(), robot.model().topology().active.clone());
-    let (mut times, mut q, mut tau) = (Vec::new(), vec![Vec::new(); 4], vec![Vec::new(); 4]);
-    let waves = [(0.07, 1.1, 1.9), (0.06, 0.7, 2.3), (0.25, 0.9, 1.7)];
+    let (mut times, mut q, mut tau) = (Vec::new(), vec![Vec::new(); active.len()], vec![Vec::new(); active.len()]);
     for i in 0..2400 {
         let t = f64::from(i) / 400.0;
         let wave = |k: usize, d: usize| {
@@ -108,19 +107,24 @@ fn record_of_dualv(robot: &Robot) -> Record {
             };
             part(slow, 0.6) + part(fast, 0.4)
         };
-        let pose = robot.pose_at(&[wave(0, 0), wave(1, 0), wave(2, 0)]).unwrap();
-        let posture = inverse(model, &pose, robot.mode()).unwrap();
-        let [twist, acceleration] = [1, 2].map(|d| [wave(0, d), wave(1, d), wave(2, d)]);
+        let all = |d: usize| (0..waves.len()).map(|k| wave(k, d)).collect::<Vec<f64>>();
+        let at: Vec<f64> = all(0).iter().zip(middle).map(|(x, m)| x + m).collect();
+        let posture = inverse(model, &robot.pose_at(&at).unwrap(), robot.mode()).unwrap();
         let conditions = Conditions { friction: Some(Sign::Sharp), ..Conditions::default() };
-        let found = inverse_dynamics_under(model, &posture, &twist, &acceleration, &conditions).unwrap();
+        let found = inverse_dynamics_under(model, &posture, &all(1), &all(2), &conditions).unwrap();
         times.push(t);
         let joints = posture.joints(model, &active);
-        (0..4).for_each(|k| {
+        (0..active.len()).for_each(|k| {
             q[k].push(joints[k]);
             tau[k].push(found.efforts_with_friction[k]);
         });
     }
     Record { name: "test".to_owned(), times, measured: Measured::Joints(q), efforts: tau }
+}
+
+/// A motion of DualV, with four encoders for three freedoms, far from home from the first sample on.
+fn record_of_dualv(robot: &Robot) -> Record {
+    moved(robot, &[0.0; 3], &[(0.07, 1.1, 1.9), (0.06, 0.7, 2.3), (0.25, 0.9, 1.7)])
 }
 
 #[test]
@@ -149,6 +153,60 @@ fn drives_that_changed_places_are_told_where_the_model_fits_all_the_same() {
         let why = identify(&robot, robot.mode(), &[record], &[], &how).map(|_| words).unwrap_err();
         assert!(["unlike-file", "swapped"].contains(&why.kind()) && why.to_string().contains(words), "{why}");
     }
+}
+
+/// Wrong signs and places of joints, of one drive and of all, and of records that only check the estimates.
+#[test]
+fn drives_whose_positions_or_checks_are_wrong_are_told() {
+    let robot = robot("delta");
+    let home = robot.coordinates_of(robot.home().pose());
+    let clean = moved(&robot, &home, &[(0.08, 1.1, 1.9), (0.07, 0.7, 2.3), (0.06, 0.9, 1.7)]);
+    let good = Sensors { effort_share: 0.01, step: 1e-6, seed: 1, ..Sensors::default() }.seen(clean);
+    let how = Processing::default();
+    let told = |used: &Record, held: &[Record]| {
+        identify(&robot, robot.mode(), std::slice::from_ref(used), held, &how).map(|_| ()).map_err(|e| e.to_string())
+    };
+    assert_eq!(told(&good, std::slice::from_ref(&good)), Ok(()));
+    let changed = |f: &dyn Fn(&mut [Vec<f64>])| {
+        let mut record = good.clone();
+        if let Measured::Joints(list) = &mut record.measured {
+            f(list);
+        }
+        record
+    };
+    let turn = |list: &mut [Vec<f64>]| list.iter_mut().flatten().for_each(|q| *q = -*q);
+    for (record, words) in [
+        (changed(&|q| turn(&mut q[..1])), "the sign of q11 is changed"),
+        (changed(&|q| turn(&mut q[2..])), "the sign of q31 is changed"),
+        (changed(&|q| turn(q)), "the signs of all positions are changed"),
+        (changed(&|q| q.swap(0, 1)), "q11 and q21 change places"),
+    ] {
+        let why = told(&record, &[]).unwrap_err();
+        assert!(why.contains(words) || why.contains("order and signs of the joints"), "{words}: {why}");
+    }
+    let mut swapped = good.clone();
+    swapped.efforts.swap(1, 2);
+    let why = told(&good, &[swapped]).unwrap_err();
+    assert!(why.contains("tau_21 and tau_31 change places"), "{why}");
+}
+
+/// What is identified of a closure without a name is in the overlay, under what it joins.
+#[test]
+fn friction_of_closures_without_a_name_is_in_the_overlay() {
+    let robot = robot("five-bar");
+    let set = StandardSet::new(robot.model());
+    let mut values = set.values();
+    values[set.named("fv(12-22)").unwrap()] = 0.25;
+    values[set.named("fs(12-22)").unwrap()] = 0.125;
+    let text = overlay(&robot, "five-bar", &values);
+    let files = |name: &str| gough::robots::text(name).map(str::to_owned).ok_or_else(|| "none".to_owned());
+    let options = ReadOptions { files: &files, ..ReadOptions::default() };
+    let again = Robot::from_toml("overlay", &text, &options, None).unwrap_or_else(|e| panic!("{e}\n{text}"));
+    let changed = StandardSet::new(again.model());
+    let value = |name: &str| changed.parameters[changed.named(name).unwrap()].value;
+    assert_eq!([value("fv12-22"), value("fs12-22"), value("fv11")], [0.25, 0.125, 6.76]);
+    let wrong = "extends = \"five-bar\"\n[joint.\"(12-23)\"]\nfriction = { viscous = 1 }\n";
+    assert!(Robot::from_toml("overlay", wrong, &options, None).unwrap_err().to_string().contains("(12-23)"));
 }
 
 #[test]
