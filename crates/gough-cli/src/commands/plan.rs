@@ -18,6 +18,7 @@ use clap::{Args, ValueEnum};
 use gough::analysis::{CoordinateSpan, Region};
 use gough::crossing::inspect;
 use gough::description::Coordinate;
+use gough::kinematics::inverse;
 use gough::kinematics::platform::coordinates;
 use gough::question::words::pose_columns;
 use gough::question::{Beside, Crossing, Objective, Plan, PlanAnswer, Refinement, Row, Wish};
@@ -187,7 +188,7 @@ fn answer(robot: &Robot, arguments: &Arguments) -> Result<(), Failure> {
         };
         files.add(file, &drawn.map_err(|e| Failure::Usage(e.to_string()))?)?;
     }
-    arguments.output.give_with(files, || json!(made), || text(robot, &made))
+    arguments.output.give_with(files, || json!(made), || text(robot, &mode, &made))
 }
 
 /// How long the motion takes; a second where the shortest time is searched.
@@ -286,12 +287,15 @@ fn wishes(robot: &Robot, duration: f64, arguments: &Arguments) -> Result<Vec<Wis
     (0..count).map(one).collect()
 }
 
-fn text(robot: &Robot, made: &PlanAnswer) -> String {
+fn text(robot: &Robot, mode: &WorkingMode, made: &PlanAnswer) -> String {
     let model = robot.model();
     let ([start, end], along) = (made.span, &made.along);
     let mut out = format!("{} from t = {start} s to {end:.9} s, working mode {}\n", along.robot, along.working_mode);
     for (name, at) in [("from", start), ("to", end)] {
-        let _ = writeln!(out, "{name:<5} {}", pose_text(model, &made.trajectory.at(at).pose));
+        // The motion tells the coordinates listed; others follow.
+        let pose = made.trajectory.at(at).pose;
+        let pose = inverse(model, &pose, mode).map_or(pose, |posture| *posture.pose());
+        let _ = writeln!(out, "{name:<5} {}", pose_text(model, &pose));
     }
     out.push('\n');
     if let Some(crossing) = &made.crossing {

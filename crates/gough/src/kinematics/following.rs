@@ -7,13 +7,13 @@ use super::modes::WorkingMode;
 use super::newton::{self, CLOSED, Unknowns};
 use super::platform::{coordinates, home_pose, pose_with};
 use super::positions::{JointPosition, Positions};
-use super::ways::{SEED, Standing, scatter, start_near};
+use super::ways::{SEED, Standing, grain, scatter, start_near};
 use crate::description::Coordinate;
 use crate::linalg::dense::{Matrix, null_space};
 use crate::linalg::small::Dense;
 use crate::model::Model;
 use crate::spatial::orientation::wrap;
-use crate::spatial::{Pose, Turn};
+use crate::spatial::{Mat3, Pose, Turn};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 
@@ -60,7 +60,7 @@ pub(crate) fn nearest_to_home(model: &Model<f64>, pose: &Pose<f64>) -> Option<Po
     if open_following(model, &starts).is_some() {
         return None;
     }
-    starts.sort_by(|a, b| from_home_to(model, &a.X_WE).total_cmp(&from_home_to(model, &b.X_WE)));
+    starts.sort_by_cached_key(|start| place(model, &start.X_WE));
     let postures = starts.iter().find_map(|start| {
         let mut standing = Standing::new(model, &|_, _| true);
         standing.stand(start);
@@ -72,10 +72,12 @@ pub(crate) fn nearest_to_home(model: &Model<f64>, pose: &Pose<f64>) -> Option<Po
     postures.iter().find_map(led)
 }
 
-/// How far a pose is from home, in sizes and turns.
-fn from_home_to(model: &Model<f64>, pose: &Pose<f64>) -> f64 {
-    let home = home_pose(model);
-    (pose.p - home.p).norm() / model.size() + (pose.R.0 - home.R.0).norm()
+/// Where a pose stands among others: how far it is from home, in sizes and turns, then how it stands as seen from there.
+fn place(model: &Model<f64>, pose: &Pose<f64>) -> Vec<i64> {
+    let seen = home_pose(model).inverse() * *pose;
+    let (p, R) = (seen.p / model.size(), seen.R.0);
+    let far = p.norm() + (R - Mat3::identity()).norm();
+    [far].iter().chain(p.iter()).chain(R.iter()).copied().map(grain).collect()
 }
 
 /// The legs as near as their closed forms come to the pose in `pos`.
@@ -173,7 +175,7 @@ pub(super) fn same_pose(model: &Model<f64>, a: &Pose<f64>, b: &Pose<f64>) -> boo
 
 /// Number postures that differ in the coordinates that follow only: first the one led from home, then by distance.
 pub(super) fn number_following(model: &Model<f64>, pos: &Positions<f64>, postures: &mut [Posture]) {
-    postures.sort_by(|a, b| from_home_to(model, a.pose()).total_cmp(&from_home_to(model, b.pose())));
+    postures.sort_by_cached_key(|p| place(model, p.pose()));
     let mut leads: Vec<(Vec<f64>, Option<Pose<f64>>)> = Vec::new();
     let mut done: Vec<WorkingMode> = Vec::new();
     for i in 0..postures.len() {

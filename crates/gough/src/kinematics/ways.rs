@@ -12,6 +12,7 @@ use crate::linalg::small::{Dense, PivotOrder};
 use crate::model::{BlockPlan, Branch, CoordId, LegId, Model, PerLeg};
 use crate::spatial::Vec3;
 use crate::spatial::orientation::wrap;
+use nalgebra::DMatrix;
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 
@@ -130,11 +131,7 @@ impl<'a> Standing<'a> {
     fn off(&self, leg: LegId, at: &Positions<f64>) -> f64 {
         let (model, topology) = (self.model, self.model.topology());
         let own = self.wanted.iter().filter(|(c, _)| topology.coords[*c].leg == leg && !topology.is_held(*c));
-        let off = |(c, q): &(CoordId, f64)| {
-            let d = joint_value(model, at, *c) - q;
-            if topology.coords[*c].slides { d / model.size() } else { wrap(d) }
-        };
-        own.map(|wanted| off(wanted).powi(2)).sum()
+        off(model, at, &own.copied().collect::<Vec<_>>())
     }
 }
 
@@ -228,11 +225,44 @@ type NamedBranch = (Branch, Vec<JointPosition<f64>>);
 
 /// A solution for a leg without closed form.
 struct LegSolution {
-    determinant: f64,
-    /// Its first active joint.
-    value: f64,
+    /// Its closures, by the joints that are solved for.
+    closures: DMatrix<f64>,
+    /// Which of several solutions is counted first: see [`place`].
+    place: Vec<i64>,
     joints: Vec<JointPosition<f64>>,
     lines: Vec<(Vec3<f64>, Vec3<f64>)>,
+}
+
+impl LegSolution {
+    /// Whether it is on the same side of its singularities as another: the determinant has the same sign. Rows that depend on others
+    /// are no matter (formula of Cauchy and Binet).
+    fn is_beside(&self, other: &Self) -> bool {
+        self.closures.tr_mul(&other.closures).determinant() > 0.0
+    }
+}
+
+/// Where a solution stands among others: how far its joints are from those that `near` tells, then from zero, then its joints, those
+/// with a motor first, in the order of their names. Neither where rows stand in the file nor which start of the search came
+/// first matters, nor the unit of length.
+fn place(model: &Model<f64>, coords: &[CoordId], pos: &Positions<f64>) -> Vec<i64> {
+    let topology = model.topology();
+    let mut listed = coords.to_vec();
+    listed.sort_by_key(|c| (!topology.active.contains(c), topology.coords[*c].name.clone()));
+    let told = near_joints(model, coords);
+    let zero: Vec<_> = coords.iter().map(|c| (*c, 0.0)).collect();
+    let from = [told, zero].map(|wanted| off(model, pos, &wanted));
+    let joints = listed.iter().map(|c| away(model, pos, &(*c, 0.0)));
+    // Half a turn is one place.
+    let joints = joints.map(|q| if q < ALIKE - std::f64::consts::PI { std::f64::consts::PI } else { q });
+    from.into_iter().chain(joints).map(grain).collect()
+}
+
+/// What differs by less is alike, in radians and sizes.
+const ALIKE: f64 = 1e-6;
+
+/// A number as one that can be compared although it is known up to rounding.
+pub(super) fn grain(x: f64) -> i64 {
+    (x / ALIKE).round() as i64
 }
 
 /// All branches of a leg that Newton finds from fixed random starts, named; why there is none.
@@ -245,7 +275,6 @@ fn leg_branches(
     let topology = model.topology();
     let unknowns = Unknowns::of_leg(model, block.leg, coords);
     let name = || topology.legs[block.leg].name.clone();
-    let first = coords.iter().find(|c| topology.active.contains(c)).copied().unwrap_or(coords[0]);
     let mut random = Pcg64Mcg::seed_from_u64(SEED);
     let mut found: Vec<LegSolution> = Vec::new();
     let mut reason = SolveError::OutOfReach { leg: name(), by: f64::INFINITY };
@@ -277,12 +306,15 @@ fn leg_branches(
             reason = e;
             continue;
         }
-        let Some(determinant) = determinant(model, &unknowns, &block.pivots, &trial) else {
+        let Some(closures) = closures(model, &unknowns, &block.pivots, &trial) else {
             return Err(SolveError::AtLimit { leg: name() });
         };
-        let joints: Vec<_> = coords.iter().map(|c| trial.joints[*c]).collect();
-        let value = joint_value(model, &trial, first);
-        let new = LegSolution { determinant, value, joints, lines: lines(model, block.leg, &trial) };
+        let new = LegSolution {
+            closures,
+            place: place(model, coords, &trial),
+            joints: coords.iter().map(|c| trial.joints[*c]).collect(),
+            lines: lines(model, block.leg, &trial),
+        };
         match found.iter_mut().find(|old| same_lines(model, &old.lines, &new.lines)) {
             // A universal joint turned round: the smaller angles count.
             Some(old) if turns(model, coords, &new.joints) < turns(model, coords, &old.joints) - 1e-6 => *old = new,
@@ -296,14 +328,14 @@ fn leg_branches(
     if found.is_empty() {
         return Err(reason);
     }
-    found.sort_by(|a, b| a.value.total_cmp(&b.value));
+    found.sort_by(|a, b| a.place.cmp(&b.place));
     let mut counts = [0, 0];
-    let mut branch = |f: LegSolution| {
-        let positive = f.determinant > 0.0;
+    let sides: Vec<bool> = found.iter().map(|f| f.is_beside(&found[0])).collect();
+    let mut branch = |(positive, f): (bool, LegSolution)| {
         counts[usize::from(positive)] += 1;
         (Branch { positive, number: counts[usize::from(positive)] }, f.joints)
     };
-    Ok(found.into_iter().map(&mut branch).collect())
+    Ok(sides.into_iter().zip(found).map(&mut branch).collect())
 }
 
 fn leg_joints<'p>(model: &Model<f64>, block: &BlockPlan, pos: &'p Positions<f64>) -> &'p [JointPosition<f64>] {
@@ -346,10 +378,29 @@ fn turns(model: &Model<f64>, coords: &[CoordId], joints: &[JointPosition<f64>]) 
 
 /// Put joints where the file's `near` has them.
 pub(super) fn start_near(model: &Model<f64>, coords: &[CoordId], pos: &mut Positions<f64>) {
-    for (name, q) in &model.description().near {
-        if let Some(c) = model.topology().coord(&name.text).filter(|c| coords.contains(c)) {
-            pos.joints[c] = JointPosition::of(q.value);
-        }
+    for (c, q) in near_joints(model, coords) {
+        pos.joints[c] = JointPosition::of(q);
+    }
+}
+
+/// What the file's `near` tells of some joints.
+fn near_joints(model: &Model<f64>, coords: &[CoordId]) -> Vec<(CoordId, f64)> {
+    let told = model.description().near.iter().map(|(name, q)| (model.topology().coord(&name.text), q.value));
+    told.filter_map(|(c, q)| Some((c.filter(|c| coords.contains(c))?, q))).collect()
+}
+
+/// How far joints are from where they are wanted: squares of angles and sizes.
+fn off(model: &Model<f64>, pos: &Positions<f64>, wanted: &[(CoordId, f64)]) -> f64 {
+    wanted.iter().map(|joint| away(model, pos, joint).powi(2)).sum()
+}
+
+/// How far a joint is from where it is wanted, in radians or sizes.
+fn away(model: &Model<f64>, pos: &Positions<f64>, (c, wanted): &(CoordId, f64)) -> f64 {
+    let (coord, d) = (&model.topology().coords[*c], joint_value(model, pos, *c) - wanted);
+    match coord {
+        _ if coord.slides => d / model.size(),
+        _ if coord.counted => d,
+        _ => wrap(d),
     }
 }
 
@@ -366,16 +417,17 @@ pub(super) fn scatter(model: &Model<f64>, coords: &[CoordId], random: &mut Pcg64
     }
 }
 
-/// Determinant of the closures in the pivot rows and columns, both in ascending order; none where the rank falls, so that
-/// branches meet or a joint is free.
-fn determinant(model: &Model<f64>, unknowns: &Unknowns, order: &PivotOrder, pos: &Positions<f64>) -> Option<f64> {
-    let (mut rows, mut cols) = (order.rows.clone(), order.cols.clone());
-    rows.sort_unstable();
-    cols.sort_unstable();
+/// The closures of a leg by the joints that are solved for; none where their rank falls, so that branches meet or a joint is free.
+fn closures(
+    model: &Model<f64>,
+    unknowns: &Unknowns,
+    order: &PivotOrder,
+    pos: &Positions<f64>,
+) -> Option<DMatrix<f64>> {
     let mut a = Dense::zeros(newton::row_count(model, unknowns), unknowns.coords.len() + 1);
     newton::jacobian(model, unknowns, model.length(), pos, &mut a);
     let all = svd(&Matrix::from_fn(a.rows, unknowns.coords.len(), |i, j| a.at(i, j)));
-    let smallest = all.s.get(cols.len().wrapping_sub(1)).copied().unwrap_or(1.0);
-    let m = nalgebra::DMatrix::from_fn(rows.len(), cols.len(), |i, j| a.at(rows[i], cols[j]));
-    (smallest > 1e-6 * all.s.first().copied().unwrap_or(1.0)).then(|| m.determinant())
+    let smallest = all.s.get(order.cols.len().wrapping_sub(1)).copied().unwrap_or(1.0);
+    let columns = || DMatrix::from_fn(a.rows, order.cols.len(), |i, j| a.at(i, order.cols[j]));
+    (smallest > 1e-6 * all.s.first().copied().unwrap_or(1.0)).then(columns)
 }
