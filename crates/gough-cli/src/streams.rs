@@ -72,6 +72,13 @@ pub fn tell(text: &str) {
     }
 }
 
+/// Standard error where nobody collects it: how far a long computation is.
+pub fn log(text: &str) {
+    if !are_held() {
+        tell(text);
+    }
+}
+
 /// A line on standard error.
 macro_rules! tell_line {
     ($($word:tt)*) => { $crate::streams::tell(&(format!($($word)*) + "\n")) };

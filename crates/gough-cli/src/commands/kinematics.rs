@@ -182,7 +182,7 @@ fn modes_text(robot: &Robot, pose: &Pose<f64>, all: &[PostureAnswer], most: usiz
     }
     if found.iter().any(|p| p.working_mode.contains(|c: char| c.is_ascii_digit())) {
         out.push_str(
-            "a leg without closed form is named by its sign and a number, counted by its first active joint\n",
+            "a leg without closed form is named by the side of its singularities and a number, the nearest to `near`, then to zero, first\n",
         );
     }
     let width = found.iter().map(|p| p.working_mode.len()).max().unwrap_or(0).max(4);

@@ -319,6 +319,9 @@ fn flexible(robot: &Robot, arguments: &Arguments) -> Result<(), Failure> {
     )
 }
 
+/// How long nothing is said of a simulation that nobody watches on a terminal; then twice as long each time.
+const PATIENCE: std::time::Duration = std::time::Duration::from_secs(10);
+
 /// A simulation that was run.
 pub struct Done {
     pub found: SimulationAnswer,
@@ -352,8 +355,14 @@ fn answer(robot: &Robot, known: &Robot, arguments: &Arguments) -> Result<(), Fai
     }
     let bar = bar("{bar:40} {percent:>3} %, {eta} left", 1000);
     interrupt::look();
+    let (began, mut due) = (std::time::Instant::now(), PATIENCE);
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // between 0 and 1000
     let mut go_on = |t: f64| {
+        if !crate::streams::are_watched() && began.elapsed() > due {
+            due *= 2;
+            let left = options.duration;
+            crate::streams::log(&format!("at t = {t:.6} s of {left} s; Ctrl-C ends it here and keeps what is done\n"));
+        }
         bar.set_position((1000.0 * t / options.duration).clamp(0.0, 1000.0) as u64);
         !interrupt::asked()
     };

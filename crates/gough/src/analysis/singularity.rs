@@ -22,6 +22,11 @@ pub use crate::kinematics::{Kind, SINGULAR};
 /// A first-order distance of more than this many sizes of the robot is none: no workspace is so large.
 const FAR: f64 = 5.0;
 
+/// Of a leg with one drive the wrench on the platform has length one, unless its drive moves so much less than the platform, by this
+/// factor, lengths and angles compared: from there on the wrench shrinks, since it is the one that is about to vanish (the dead
+/// centre of a crank), and the drive keeps its rate.
+const MOST_LEVERAGE: f64 = 10.0;
+
 /// What a singularity sets free or takes away. Motions have length one, angular velocities counted at the length scale.
 #[derive(Clone, PartialEq, Debug)]
 pub enum SingularDirection {
@@ -113,7 +118,7 @@ pub fn actuation_wrenches(model: &Model<f64>, posture: &Posture) -> Option<Vec<W
         }
         Wrench::from_array(w)
     };
-    (!monitor.loose).then(|| (0..monitor.m.A_r.rows).map(row).collect())
+    (!monitor.loose && monitor.vanished.is_empty()).then(|| (0..monitor.m.A_r.rows).map(row).collect())
 }
 
 /// Smallest singular value of a kind at a posture, over the legs; `None` where the robot has no such kind, or it is not
@@ -149,6 +154,8 @@ struct Monitor {
     m: Matrices<f64>,
     /// Passive joints of some leg move by themselves: the matrices that eliminate them do not exist.
     loose: bool,
+    /// Rows of A_r, of legs with one drive, that are zero and have no length one: the drive does nothing to the platform.
+    vanished: Vec<usize>,
 }
 
 impl Monitor {
@@ -163,7 +170,7 @@ impl Monitor {
                 planned.platform = order;
                 assemble(model, &planned, pos, None, &mut m);
             }
-            return Self { plan: planned, m, loose: false };
+            return Self::with(planned, m, false);
         }
         let plan = plan_at(model, pos);
         let loose = plan.passive.len() < planned.passive.len();
@@ -171,12 +178,23 @@ impl Monitor {
         let plan = if same && !loose { plan } else { planned };
         let mut m = Matrices::new(model, &plan);
         assemble(model, &plan, pos, None, &mut m);
-        Self { plan, m, loose }
+        Self::with(plan, m, loose)
+    }
+
+    fn with(plan: MatrixPlan, mut m: Matrices<f64>, loose: bool) -> Self {
+        // Constraints that leave a component open are no matter of one row.
+        let whole = !loose && m.Psi_t.data.iter().all(|x| x.is_finite());
+        let vanished: Vec<usize> = single_drives(&plan).filter(|i| whole && !is_finite(&m.A_r, *i)).collect();
+        for i in &vanished {
+            (0..m.A_r.cols).for_each(|j| *m.A_r.at_mut(*i, j) = 0.0);
+        }
+        Self { plan, m, loose, vanished }
     }
 
     /// Whether A_r exists: neither do passive joints move by themselves, nor do constraints leave a component open.
     fn is_defined(&self) -> bool {
-        !self.loose && self.m.A_r.data.iter().chain(&self.m.B.data).all(|x| x.is_finite())
+        let told = |i: usize| self.vanished.contains(&i) || (is_finite(&self.m.A_r, i) && is_finite(&self.m.B, i));
+        !self.loose && (0..self.m.A_r.rows).all(told)
     }
 
     fn undefined(&self) -> Vec<Kind> {
@@ -217,8 +235,8 @@ impl Monitor {
         let mut m = Matrices::new(model, &self.plan);
         assemble(model, &self.plan, pos, None, &mut m);
         if self.is_defined() {
-            self.type_1(model, &m, &mut list);
-            let A_r = actuation_without_units(model, &self.plan, &m);
+            let mut A_r = actuation_without_units(model, &self.plan, &m);
+            self.type_1(model, &m, &mut A_r, &mut list);
             list.push(Indicator { kind: Kind::Type2, block: None, rank: A_r.cols, M: A_r });
         }
         if self.plan.dependent > 0 {
@@ -229,8 +247,8 @@ impl Monitor {
         list
     }
 
-    /// B leg by leg.
-    fn type_1<S: Real>(&self, model: &Model<S>, m: &Matrices<S>, list: &mut Vec<Indicator<S>>) {
+    /// B leg by leg; rows of A_r that vanish beside theirs shrink.
+    fn type_1<S: Real>(&self, model: &Model<S>, m: &Matrices<S>, A_r: &mut Dense<S>, list: &mut Vec<Indicator<S>>) {
         let mut first = 0;
         for (b, block) in self.plan.blocks.iter().enumerate() {
             let rows = first..first + block.active;
@@ -240,7 +258,7 @@ impl Monitor {
                 continue;
             }
             let mut M = Dense::zeros(rows.len(), columns.len());
-            for (i, row) in rows.enumerate() {
+            for (i, row) in rows.clone().enumerate() {
                 for (k, (j, column)) in columns.iter().enumerate() {
                     let slides = model.topology().coords[block.coords[*j]].slides;
                     let scale = match (block.norms[i], slides) {
@@ -251,8 +269,25 @@ impl Monitor {
                     *M.at_mut(i, k) = m.B.at(row, *column) * S::lit(scale);
                 }
             }
+            if block.active == 1 {
+                self.shrink(rows.start, &mut M, A_r);
+            }
             list.push(Indicator { kind: Kind::Type1, block: Some(b), rank: M.rows.min(M.cols), M });
         }
+    }
+
+    /// See [`MOST_LEVERAGE`]; `M` is the row of B of a drive, both without units.
+    fn shrink<S: Real>(&self, row: usize, M: &mut Dense<S>, A_r: &mut Dense<S>) {
+        if self.vanished.contains(&row) {
+            (0..A_r.cols).for_each(|j| *A_r.at_mut(row, j) = S::zero());
+            (0..M.cols).for_each(|k| *M.at_mut(0, k) = S::lit(if k == 0 { MOST_LEVERAGE } else { 0.0 }));
+            return;
+        }
+        let most = S::lit(MOST_LEVERAGE);
+        let square = (0..M.cols).fold(S::zero(), |sum, k| sum + M.at(0, k).squared());
+        let share = (most.squared() - square).where_nonneg(S::one(), most * square.sqrt().recip());
+        (0..A_r.cols).for_each(|j| *A_r.at_mut(row, j) *= share);
+        (0..M.cols).for_each(|k| *M.at_mut(0, k) *= share);
     }
 
     /// Derivatives of the matrices by the platform's independent components, a metre or a radian over the length each.
@@ -360,6 +395,20 @@ impl Monitor {
 /// A twist from components in which angular velocities are scaled by the length.
 fn sized(t: [f64; 6], length: f64) -> Twist<f64> {
     Twist::from_array(std::array::from_fn(|i| if i < 3 { t[i] } else { t[i] / length }))
+}
+
+/// Whether a row has numbers only.
+fn is_finite(M: &Dense<f64>, i: usize) -> bool {
+    (0..M.cols).all(|j| M.at(i, j).is_finite())
+}
+
+/// Rows of A_r of legs with one drive.
+fn single_drives(plan: &MatrixPlan) -> impl Iterator<Item = usize> {
+    let firsts = plan.blocks.iter().scan(0, |first, block| {
+        *first += block.active;
+        Some((*first - block.active, block.active))
+    });
+    firsts.filter(|(_, active)| *active == 1).map(|(row, _)| row)
 }
 
 /// Columns of the block that are active, and their columns in B.

@@ -194,7 +194,10 @@ pub(super) fn check_claim(
         says.push(format!("the closures do not let it move in {}", list(&missing)));
     }
     if !extra.is_empty() {
-        says.push(format!("the closures also let it move in {}", list(&extra)));
+        let point = matches!(platform.coordinates, Coordinates::Point(_));
+        let hint =
+            "; of a tool point no coordinate follows: where one does, tie a platform to its body by a `fixed` closure";
+        says.push(format!("the closures also let it move in {}{}", list(&extra), if point { hint } else { "" }));
     }
     if says.is_empty() && found != wanted {
         says.push(format!("the closures leave it {found} freedoms, not {wanted} (it moves in: {})", list(&all)));

@@ -261,6 +261,7 @@ fn place(model: &Model<f64>, coords: &[CoordId], pos: &Positions<f64>) -> Vec<i6
 const ALIKE: f64 = 1e-6;
 
 /// A number as one that can be compared although it is known up to rounding.
+#[allow(clippy::cast_possible_truncation)] // what is too large stays the largest
 pub(super) fn grain(x: f64) -> i64 {
     (x / ALIKE).round() as i64
 }
@@ -418,12 +419,7 @@ pub(super) fn scatter(model: &Model<f64>, coords: &[CoordId], random: &mut Pcg64
 }
 
 /// The closures of a leg by the joints that are solved for; none where their rank falls, so that branches meet or a joint is free.
-fn closures(
-    model: &Model<f64>,
-    unknowns: &Unknowns,
-    order: &PivotOrder,
-    pos: &Positions<f64>,
-) -> Option<DMatrix<f64>> {
+fn closures(model: &Model<f64>, unknowns: &Unknowns, order: &PivotOrder, pos: &Positions<f64>) -> Option<DMatrix<f64>> {
     let mut a = Dense::zeros(newton::row_count(model, unknowns), unknowns.coords.len() + 1);
     newton::jacobian(model, unknowns, model.length(), pos, &mut a);
     let all = svd(&Matrix::from_fn(a.rows, unknowns.coords.len(), |i, j| a.at(i, j)));

@@ -51,13 +51,13 @@ pub struct AnchorPosture {
     pub joints: Vec<f64>,
 }
 
-/// A branch of a leg without closed form, by how it stands at home: sign of the determinant of its closures, then a number
-/// by its first active joint.
+/// A branch of a leg without closed form, by how it stands at home: the side of the leg's singularities, then a number by how
+/// far its joints are from those that the file's `near` tells, then from zero. The first is `+1`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Branch {
-    /// Sign of the determinant.
+    /// Whether the determinant of its closures has the sign of the first.
     pub positive: bool,
-    /// From 1, in the order of the first active joint.
+    /// From 1, the nearest first.
     pub number: usize,
 }
 

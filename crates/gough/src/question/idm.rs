@@ -305,9 +305,13 @@ impl Efforts {
 /// A singular value below this is near enough to be named.
 const NEARLY: f64 = 5.0 / POOR_CONDITION;
 
-/// Singularities that make efforts or rates large, where the condition is poor.
+/// Singularities that make efforts or rates large, where the condition is poor; that of a single freedom is one everywhere.
 fn near(model: &Model<f64>, posture: &Posture, condition: f64) -> Vec<NearSingularity> {
-    if condition < POOR_CONDITION { Vec::new() } else { nearly_singular(model, posture) }
+    if condition < POOR_CONDITION && model.topology().platform.independent.len() > 1 {
+        Vec::new()
+    } else {
+        nearly_singular(model, posture)
+    }
 }
 
 /// Singularities by which efforts, rates or forces in joints grow.

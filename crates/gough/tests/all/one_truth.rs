@@ -70,6 +70,38 @@ fn a_crank_near_its_dead_point_still_drives() {
     assert_eq!(holds(&robot, &posture), [true; 4]);
 }
 
+/// A slide drives a crank: at the dead centre it holds nothing. It is the only drive, so that its wrench on the platform has length
+/// one wherever it has one; what shrinks towards the dead centre is told all the same, with its distance, and a motion through it
+/// is told where it crosses.
+#[test]
+fn a_single_drive_has_dead_centres() {
+    let robot = named("slider-crank");
+    let model = robot.model();
+    let rz = |angle: f64| at(&robot, &[(Coordinate::Rz, angle)]);
+    assert_eq!(holds(&robot, &rz(0.0)), [false; 4]);
+    assert_eq!(holds(&robot, &rz(0.5)), [true; 4]);
+    let told = format!("{:?}", singularities(model, &rz(0.0)));
+    assert!(!told.contains("NaN"), "{told}");
+    for angle in [0.03, -0.01, 1e-3] {
+        let report = singularities(model, &rz(angle));
+        let found = report.nearest(Kind::Type2).unwrap();
+        let away = angle.abs() * report.length;
+        assert!((found.distance - away).abs() < 0.02 * away, "{angle}: {} is {away}", found.distance);
+        assert!(
+            report.nearest(Kind::Type1).is_none_or(|s| s.distance > 10.0 * away),
+            "{angle}: the crank is not stretched"
+        );
+    }
+    let named = |angle: f64| {
+        let found = robot.idm(rz(angle).pose()).answer().unwrap().near_singularities;
+        found.iter().any(|s| s.kind == Kind::Type2)
+    };
+    assert!(named(1e-4) && !named(0.5));
+    let [from, to] = [0.5, -0.4].map(|angle| *rz(angle).pose());
+    let refused = robot.plan(&to).from(&from).time(1.0).answer().map_err(|e| e.to_string()).unwrap_err();
+    assert!(refused.contains("Type 2"), "{refused}");
+}
+
 /// Where the distal links of the five-bar are in one line its point is not held, wherever the wrist is driven.
 #[test]
 fn drives_inside_merged_legs_are_no_exception() {
