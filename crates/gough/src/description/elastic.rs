@@ -217,24 +217,90 @@ impl Modal {
             .iter()
             .map(|m| mode(m, nodes.len()))
             .collect::<Result<_, _>>()?;
-        let points = match &json["points"] {
+        let points: Vec<ModalPoint> = match &json["points"] {
             serde_json::Value::Object(map) => {
                 map.iter().map(|(name, p)| point(name, p, modes.len())).collect::<Result<_, _>>()?
             }
             serde_json::Value::Null => Vec::new(),
             _ => return Err("`points` is not a table of named points".to_owned()),
         };
-        Ok(Self { file, nodes, masses, modes, points, span })
+        let modal = Self { file, nodes, masses, modes, points, span };
+        modal.check_modes()?;
+        modal.points.iter().try_for_each(|p| modal.check_point(p, &json["points"][p.name.as_str()]["node"]))?;
+        Ok(modal)
+    }
+
+    /// Every mode must be a motion that the others before it do not make.
+    fn check_modes(&self) -> Result<(), String> {
+        let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(x, y)| x * y).sum::<f64>();
+        // Directions of the modes before, by nodal masses.
+        let mut known: Vec<Vec<f64>> = Vec::new();
+        for (k, mode) in self.modes.iter().enumerate() {
+            let weighted = |(u, m): (&[f64; 3], &f64)| u.map(|x| m.sqrt() * x);
+            let mut left: Vec<f64> = mode.displacement.iter().zip(&self.masses).flat_map(weighted).collect();
+            let size = dot(&left, &left);
+            for other in &known {
+                let along = dot(&left, other);
+                left.iter_mut().zip(other).for_each(|(x, y)| *x -= along * y);
+            }
+            let own = dot(&left, &left);
+            if size > 0.0 && own < DEPENDENT * size {
+                return Err(format!("mode {} is a sum of those before it; leave it out", k + 1));
+            }
+            if size > 0.0 {
+                left.iter_mut().for_each(|x| *x /= own.sqrt());
+                known.push(left);
+            }
+        }
+        Ok(())
+    }
+
+    /// A point that says which node of the mesh it is stands there.
+    fn check_point(&self, point: &ModalPoint, node: &serde_json::Value) -> Result<(), String> {
+        if node.is_null() {
+            return Ok(());
+        }
+        let name = &point.name;
+        let place = node.as_u64().and_then(|n| usize::try_from(n).ok()).filter(|n| *n < self.nodes.len());
+        let place = place.ok_or_else(|| {
+            format!("point `{name}` has `node` {node}; nodes count from 0 to {}", self.nodes.len() - 1)
+        })?;
+        let size = self.nodes.iter().flatten().fold(0.0_f64, |most, x| most.max(x.abs()));
+        let at = self.nodes[place];
+        let off = (0..3).map(|k| (point.position[k] - at[k]).abs()).fold(0.0, f64::max);
+        if off > SAME_PLACE * size {
+            return Err(format!(
+                "point `{name}` is not at its node {place}: {:?} and {at:?}; no joint meets the mesh there",
+                point.position
+            ));
+        }
+        Ok(())
     }
 }
 
+/// What is left of a mode beside those before it, over its size, both squared, when it is one of them.
+const DEPENDENT: f64 = 1e-12;
+
+/// Points that are nearer than this to each other, over the size of their body, are the same.
+const SAME_PLACE: f64 = 1e-6;
+
 fn mode(json: &serde_json::Value, nodes: usize) -> Result<Mode, String> {
     let stiffness = json["stiffness"].as_f64().ok_or("a mode has no `stiffness`")?;
+    if !(stiffness > 0.0) {
+        return Err(format!("a mode has `stiffness` {stiffness}; it must be positive, and rigid motions are no modes"));
+    }
+    let damping_ratio = match &json["damping_ratio"] {
+        serde_json::Value::Null => 0.0,
+        ratio => ratio
+            .as_f64()
+            .filter(|r| *r >= 0.0)
+            .ok_or_else(|| format!("a mode has `damping_ratio` {ratio}; give zero or a positive number"))?,
+    };
     let displacement = vectors(&json["displacement"]).ok_or("a mode has no `displacement` list")?;
     if displacement.len() != nodes {
         return Err(format!("a mode moves {} nodes of {nodes}", displacement.len()));
     }
-    Ok(Mode { stiffness, damping_ratio: json["damping_ratio"].as_f64().unwrap_or(0.0), displacement })
+    Ok(Mode { stiffness, damping_ratio, displacement })
 }
 
 fn point(name: &str, json: &serde_json::Value, modes: usize) -> Result<ModalPoint, String> {

@@ -464,7 +464,7 @@ impl Reader<'_> {
                 _ => {}
             }
         }
-        elastic.damping = self.number(table, "damping", Unit::Pure, false);
+        elastic.damping = self.nonnegative(table, "damping", Unit::Pure, false);
         elastic.hold = table.get("hold").map(|i| self.names(i));
         elastic.dependent = table.get("dependent").map(|i| self.names(i));
         let says = |key: &str, word: &str| table.get(key).and_then(Item::as_text) == Some(word);
