@@ -169,7 +169,10 @@ fn answered(arguments: &[OsString]) -> u8 {
         Command::Parameters(a) => (commands::parameters::run(a), &a.output),
         Command::Identify(a) => (commands::identify::run(a), &a.output),
         Command::Frequencies(a) => (commands::frequencies::run(a), &a.output),
-        Command::Response(a) => (commands::response::run(a), &a.output),
+        Command::Response(a) => {
+            answers = a.answers();
+            (commands::response::run(a), &answers)
+        }
         Command::Report(a) => {
             answers = a.answers();
             (commands::report::run(a), &answers)

@@ -132,7 +132,8 @@ impl Sheet {
         let effort = |n: &str| {
             n.strip_prefix("tau_").is_some_and(|n| joint(n) || n.strip_suffix("_without_friction").is_some_and(joint))
         };
-        let means = |n: &&String| known.contains(n) || stem(n) || effort(n) || BESIDE.contains(&n.as_str());
+        let beside = |n: &str| BESIDE.contains(&n) || n.starts_with("point ");
+        let means = |n: &&String| known.contains(n) || stem(n) || effort(n) || beside(n);
         match self.names.iter().find(|n| !means(n)) {
             Some(name) => Err(format!("column `{name}` is not known; {}", hint(name, &known))),
             None => Ok(()),

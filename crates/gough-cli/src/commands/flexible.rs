@@ -105,10 +105,11 @@ fn cases(robot: &Robot, path: &Path, deflected: bool) -> Result<Vec<Result<Flexi
 }
 
 /// `{"active": {"q": [..], "qd": [..], "qdd": [..]}, "elastic": {"q": [..], "qd": [..]}, "efforts": [..]}`, or with `pose`, `twist`
-/// and `acceleration` in place of `active`.
+/// and `acceleration` in place of `active`. What an answer holds beside that is not looked at.
 fn case(robot: &Robot, value: &Value, deflected: bool) -> Result<FlexibleCase, String> {
     let map = value.as_object().ok_or("a state is an object with `active` or `pose`")?;
-    if let Some(key) = map.keys().map(String::as_str).find(|k| !KEYS.contains(k)) {
+    let is_answer = map.contains_key("elastic_energy");
+    if let Some(key) = map.keys().map(String::as_str).find(|k| !is_answer && !KEYS.contains(k)) {
         return Err(format!("a state has no `{key}`; {}", ask::hint(key, &KEYS)));
     }
     let list = |table: &Value, key: &str, name: &str| -> Result<Vec<f64>, String> {
@@ -126,7 +127,7 @@ fn case(robot: &Robot, value: &Value, deflected: bool) -> Result<FlexibleCase, S
     let empty = json!({});
     let elastic = map.get("elastic").unwrap_or(&empty);
     let motion = match (map.get("active"), map.get("pose")) {
-        (Some(_), Some(_)) if map.contains_key("twist") || map.contains_key("acceleration") => {
+        (Some(_), Some(_)) if !is_answer && (map.contains_key("twist") || map.contains_key("acceleration")) => {
             return Err("give `active`, or `pose` with `twist` and `acceleration`, not both".to_owned());
         }
         (Some(active), _) => CaseMotion::Active {

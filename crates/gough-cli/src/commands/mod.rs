@@ -13,6 +13,7 @@ pub mod kinematics;
 pub mod map;
 pub mod motion;
 pub mod motion_table;
+pub mod moving_points;
 pub mod parameters;
 pub mod passive_plan;
 pub mod plan;

@@ -1,6 +1,7 @@
 //! A simulated motion as a table and as a picture.
 
 use crate::angles;
+use crate::commands::moving_points::{self, PointShow};
 use crate::commands::simulate::{Done, Show};
 use crate::commands::trajectory::effort_label;
 use crate::encode::csv_cell;
@@ -33,6 +34,7 @@ pub fn table(robot: &Robot, done: &Done) -> String {
     let model = robot.model();
     let mut heads = motion_heads(robot);
     heads.extend(["kinetic_energy", "kinetic_energy_rotors", "potential_energy", "work", "losses"].map(str::to_owned));
+    heads.extend(moving_points::heads(&done.found.points, false));
     let mut out = heads.iter().map(|h| csv_cell(h)).collect::<Vec<_>>().join(",") + "\n";
     for i in &done.found.states {
         let mut row = vec![i.t];
@@ -42,7 +44,8 @@ pub fn table(robot: &Robot, done: &Done) -> String {
         }
         row.extend(i.energies);
         row.extend([i.work, i.losses]);
-        out += &row.iter().map(f64::to_string).collect::<Vec<_>>().join(",");
+        let row = row.iter().map(f64::to_string).chain(moving_points::cells(&i.points, false));
+        out += &row.collect::<Vec<_>>().join(",");
         out.push('\n');
     }
     out
@@ -115,6 +118,9 @@ pub fn draw(robot: &Robot, done: &Done, show: Show, path: &Path) -> Result<Vec<u
             ];
             ("energy (J)".to_owned(), curves)
         }
+        Show::Points | Show::PointVelocities | Show::PointAccelerations | Show::Deflections => {
+            (show.of_points().map_or("", PointShow::label).to_owned(), Vec::new())
+        }
         Show::Elastic => return Ok(Vec::new()),
         Show::Error => {
             let Some(trajectory) = &done.trajectory else { return Ok(Vec::new()) };
@@ -132,11 +138,13 @@ pub fn draw(robot: &Robot, done: &Done, show: Show, path: &Path) -> Result<Vec<u
         style: Style::nth(k),
         points: done.found.states.iter().map(|i| (i.t, Some(of(i)))).collect(),
     });
+    let points = show.of_points().map(|show| moving_points::series(&done.found.points, &done.track(), show));
+    let series = points.unwrap_or_else(|| series.collect());
     let mut notes = Vec::new();
     if done.found.summary.stop.kind() != "end" {
         notes.push(format!("ended at t = {:.6} s: {}", done.found.summary.t, done.found.summary.stop));
     }
     let title = format!("Motion of {} in working mode {}", t.name, done.found.working_mode);
-    let chart = Chart { title, x_label: "t (s)".to_owned(), y_label, y_log: false, series: series.collect(), notes };
+    let chart = Chart { title, x_label: "t (s)".to_owned(), y_label, y_log: false, series, notes };
     plot::line_chart(&chart, path)
 }

@@ -33,12 +33,18 @@ pub struct Arguments {
     /// Working mode, such as --mode=+-+; by default that of the file
     #[arg(long, value_name = "MODE", allow_hyphen_values = true)]
     mode: Option<String>,
-    /// Where the force acts on the platform, world axes: fx, fy, fz, mx, my, mz
+    /// The force, world axes: fx, fy, fz, mx, my, mz
     #[arg(long, value_name = "COMPONENT")]
     input: String,
-    /// What of the platform's motion is asked for: x, y, z, rx, ry, rz
+    /// The motion that is asked for: x, y, z, rx, ry, rz
     #[arg(long, value_name = "COMPONENT")]
-    output_motion: String,
+    output: String,
+    /// Where the force acts: BODY, BODY=x:y:z in its frame, BEAM=s along a beam, BODY=NAME of a modal body; the platform unless given
+    #[arg(long, value_name = "POINT", allow_hyphen_values = true)]
+    input_at: Option<String>,
+    /// Where the motion is looked at, written likewise; the platform unless given
+    #[arg(long, value_name = "POINT", allow_hyphen_values = true)]
+    output_at: Option<String>,
     /// What is compared with the force
     #[arg(long, value_enum, default_value = "receptance")]
     kind: ResponseChoice,
@@ -57,15 +63,26 @@ pub struct Arguments {
     /// Draw the magnitude over frequency, .svg or .png
     #[arg(long, value_name = "FILE")]
     plot: Option<PathBuf>,
-    #[command(flatten)]
-    pub output: Output,
+    /// Print one JSON document instead of text, for failures too
+    #[arg(long)]
+    json: bool,
+    /// Write the answer to FILE instead of standard output; without a long name, which is that of the motion here
+    #[arg(short = 'o', value_name = "FILE")]
+    file: Option<PathBuf>,
+}
+
+impl Arguments {
+    /// Where answers go.
+    pub fn answers(&self) -> Output {
+        Output { json: self.json, output: self.file.clone() }
+    }
 }
 
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     if let Some(file) = &arguments.plot {
         plot::check(file).map_err(|e| Failure::Usage(e.to_string()))?;
     }
-    let robot = arguments.subject.load(&arguments.output)?;
+    let robot = arguments.subject.load(&arguments.answers())?;
     answer(&robot, arguments).map_err(|why| why.of(&robot.model().topology().name))
 }
 
@@ -92,7 +109,8 @@ fn answer(robot: &Robot, arguments: &Arguments) -> Result<(), Failure> {
         ResponseChoice::Mobility => ResponseKind::Mobility,
         ResponseChoice::Accelerance => ResponseKind::Accelerance,
     };
-    let asked = robot.response(&pose, &arguments.input, &arguments.output_motion).kind(kind);
+    let asked = robot.response(&pose, &arguments.input, &arguments.output).kind(kind);
+    let asked = asked.between(arguments.input_at.as_deref(), arguments.output_at.as_deref());
     let asked = asked.mode(&one_mode(robot, arguments.mode.as_deref())?);
     let asked = if arguments.deflected { asked.deflected() } else { asked };
     let found = asked.answer(&range(arguments)?).map_err(Failure::in_mode)?;
@@ -110,12 +128,20 @@ fn answer(robot: &Robot, arguments: &Arguments) -> Result<(), Failure> {
         files.add(file, &draw(robot, arguments, &curve, file).map_err(|e| Failure::Usage(e.to_string()))?)?;
     }
     let head = || format!("{} at {}\n", model.topology().name, pose_text(model, &pose));
-    arguments.output.give_with(files, || json!(found), || head() + &text(arguments, &found.found, &curve))
+    arguments.answers().give_with(files, || json!(found), || head() + &text(arguments, &found.found, &curve))
+}
+
+/// `x of 13=0.2 per fx`.
+fn what_per_what(arguments: &Arguments) -> String {
+    let named = |component: &str, word: &str, at: Option<&String>| {
+        at.map_or_else(|| component.to_owned(), |at| format!("{component} {word} {at}"))
+    };
+    let output = named(&arguments.output, "of", arguments.output_at.as_ref());
+    format!("{output} per {}", named(&arguments.input, "on", arguments.input_at.as_ref()))
 }
 
 fn text(arguments: &Arguments, found: &FrequencyResponse, curve: &[(f64, [f64; 2])]) -> String {
-    let (input, output) = (&arguments.input, &arguments.output_motion);
-    let mut out = format!("drives held; {output} per {input}\n\n");
+    let mut out = format!("drives held; {}\n\n", what_per_what(arguments));
     let c = found.static_compliance;
     let _ = writeln!(out, "at rest {c:.6e} per unit of force, stiffness {:.6e}", c.recip());
     let size = |x: &[f64; 2]| x[0].hypot(x[1]);
@@ -137,7 +163,7 @@ fn draw(
     path: &std::path::Path,
 ) -> Result<Vec<u8>, plot::PlotError> {
     let series = Series {
-        name: format!("{} per {}", arguments.output_motion, arguments.input),
+        name: what_per_what(arguments),
         style: Style::nth(0),
         points: curve.iter().map(|(f, x)| (*f, Some(x[0].hypot(x[1])))).collect(),
     };

@@ -1,12 +1,13 @@
 //! `gough simulate`: motion over time under efforts or a controller.
 
 use crate::angles::Angles;
-use crate::ask::{self, RobotChoice, one_mode, time};
+use crate::ask::{self, RobotChoice, of_option, one_mode, time};
 use crate::columns::drives_told_apart;
 use crate::commands::dynamics::efforts;
 use crate::commands::flexible_simulate;
 use crate::commands::motion::components;
 use crate::commands::motion_table::{draw, table};
+use crate::commands::moving_points::{self, PointShow};
 use crate::commands::plan::LawName;
 use crate::failure::Failure;
 use crate::interrupt;
@@ -15,16 +16,18 @@ use crate::output::{Files, Output, spares};
 use crate::plot;
 use crate::sheet;
 use crate::states::{left_out_text, pose_text};
+use crate::streams::tell;
 use clap::{Args, ValueEnum};
 use gough::dynamics::newton_euler::Sign;
 use gough::elastodynamics::motion::is_flexible;
 use gough::identification::{Measured, Record, Sensors};
 use gough::model::Model;
+use gough::question::words::body_point;
 use gough::question::{SimulationAnswer, Tracking};
 use gough::simulation::gauss::Stages;
 use gough::simulation::{
-    Controller, EffortTable, Feedback, FlexibleLaw, FlexibleOptions, Gains, Instant, Law, Method, Noise, SetupError,
-    SimulationOptions, TimedLoad,
+    Controller, EffortTable, Feedback, FlexibleLaw, FlexibleOptions, Gains, Instant, Law, Method, MovingPoint, Noise,
+    SetupError, SimulationOptions, TimedLoad,
 };
 use gough::trajectory::Trajectory;
 use gough::{Pose, Robot, WorkingMode};
@@ -65,6 +68,14 @@ pub enum Show {
     Error,
     /// Elastic coordinates of a flexible robot
     Elastic,
+    /// Displacement of the points of --point from where they start
+    Points,
+    /// Velocity of the points
+    PointVelocities,
+    /// Acceleration of the points
+    PointAccelerations,
+    /// How far the points of a flexible robot are from where the rigid robot with the same motors would have them
+    Deflections,
 }
 
 impl Show {
@@ -79,6 +90,21 @@ impl Show {
             Show::Elastic => "elastic",
             Show::Orientation => "orientation",
             Show::Quaternion => "quaternion",
+            Show::Points => "points",
+            Show::PointVelocities => "point-velocities",
+            Show::PointAccelerations => "point-accelerations",
+            Show::Deflections => "deflections",
+        }
+    }
+
+    /// What it shows of points.
+    pub fn of_points(self) -> Option<PointShow> {
+        match self {
+            Show::Points => Some(PointShow::Displacement),
+            Show::PointVelocities => Some(PointShow::Velocity),
+            Show::PointAccelerations => Some(PointShow::Acceleration),
+            Show::Deflections => Some(PointShow::Deflection),
+            _ => None,
         }
     }
 }
@@ -184,12 +210,19 @@ pub struct Arguments {
     /// Flexible robots: let motions that steps do not resolve die out (Radau in place of Gauss)
     #[arg(long, conflicts_with = "rigid")]
     numerical_damping: bool,
-    /// Steps of this length in place of adaptive ones: Runge-Kutta of fourth order; of flexible robots Gauss or Radau
+    /// Flexible robots: the share of its way within which the tool is called settled, 0.02 unless given
+    #[arg(long, value_name = "SHARE", conflicts_with = "rigid", allow_negative_numbers = true)]
+    settled_within: Option<f64>,
+    /// Steps of this length in place of adaptive ones: Runge-Kutta of fourth order; of flexible robots Gauss of sixth, or Radau of fifth
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     step: Option<String>,
     /// Record an instant every so many seconds; a five-hundredth of the time unless given
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     every: Option<String>,
+    /// Record position, velocity and acceleration of a point: BODY, BODY=x:y:z in its frame, BEAM=s along a beam, BODY=NAME of a modal body;
+    /// of flexible robots also how far it is off the rigid robot. Again for more points
+    #[arg(long, value_name = "POINT", allow_hyphen_values = true)]
+    point: Vec<String>,
     /// Working mode, such as --mode=+-+; by default that of the file
     #[arg(long, value_name = "MODE", allow_hyphen_values = true)]
     mode: Option<String>,
@@ -222,6 +255,9 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     arguments.output.apart(&[("--csv", arguments.csv.as_ref()), ("--plot", arguments.plot.as_ref())])?;
     let plain = arguments.subject.load(&arguments.output)?;
     arguments.csv.iter().try_for_each(|_| drives_told_apart(plain.model()))?;
+    if arguments.show.of_points().is_some() && arguments.point.is_empty() {
+        return Err(Failure::Usage(format!("--show {} needs --point", arguments.show.word())));
+    }
     let robot = match &arguments.payload {
         Some(text) => plain.clone().carrying(loads::payload(text)?),
         None => plain.clone(),
@@ -236,6 +272,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         ("--deflected", arguments.deflected),
         ("--wrench-time", arguments.wrench_time.is_some()),
         ("--numerical-damping", arguments.numerical_damping),
+        ("--settled-within", arguments.settled_within.is_some()),
     ];
     if let Some((option, _)) = flexible_only.iter().find(|(_, given)| *given) {
         return Err(Failure::Usage(format!("{option} is for flexible robots, and nothing of this one gives way")));
@@ -291,6 +328,7 @@ fn flexible(robot: &Robot, arguments: &Arguments) -> Result<(), Failure> {
         };
         loads.push(TimedLoad { wrench: loads::on_platform(model, text)?.1, from, until });
     }
+    let usual = FlexibleOptions::lasting(rigid.duration);
     let options = FlexibleOptions {
         every: rigid.every,
         tolerance: arguments.tolerance.unwrap_or(1e-6),
@@ -299,24 +337,75 @@ fn flexible(robot: &Robot, arguments: &Arguments) -> Result<(), Failure> {
         friction: rigid.friction,
         saturate: rigid.saturate,
         loads,
-        ..FlexibleOptions::lasting(rigid.duration)
+        points: arguments
+            .point
+            .iter()
+            .map(|p| body_point(model, p).map_err(of_option("--point")))
+            .collect::<Result<_, _>>()?,
+        settled_within: arguments.settled_within.unwrap_or(usual.settled_within),
+        ..usual
     };
     let elastic = arguments.elastic.as_deref().map_or(Ok(Vec::new()), |t| numbers(t, "--elastic"))?;
     let start = flexible_simulate::FlexibleStart { pose: from, twist, elastic, deflected: arguments.deflected };
-    let done = flexible_simulate::run(robot, &mode, &start, &law, &options)?;
+    let mut watch = Watch::new();
+    let done =
+        flexible_simulate::run(robot, &mode, &start, &law, &options, &mut |t| watch.goes_on(t, options.duration));
+    watch.bar.finish_and_clear();
+    let done = done?;
     let mut files = Files::default();
     if let Some(file) = &arguments.csv {
         files.add(file, flexible_simulate::table(robot, &done).as_bytes())?;
     }
     if let Some(file) = &arguments.plot {
-        let drawn = flexible_simulate::draw(robot, &done, arguments.show.word(), file);
+        let drawn = flexible_simulate::draw(robot, &done, arguments.show, file);
         files.add(file, &drawn.map_err(|e| Failure::Usage(e.to_string()))?)?;
     }
     arguments.output.give_with(
         files,
         || flexible_simulate::document(robot, &mode, &done),
         || flexible_simulate::text(robot, &mode, &done),
-    )
+    )?;
+    let stop = done.stop();
+    ended(stop.kind, &stop.message, stop.t)
+}
+
+/// A bar for a motion over time, and words where nobody sees it.
+struct Watch {
+    bar: indicatif::ProgressBar,
+    began: std::time::Instant,
+    due: std::time::Duration,
+}
+
+impl Watch {
+    fn new() -> Self {
+        interrupt::look();
+        let bar = bar("{bar:40} {percent:>3} %, {eta} left", 1000);
+        Self { bar, began: std::time::Instant::now(), due: PATIENCE }
+    }
+
+    /// Tells what time is reached; whether to go on.
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // between 0 and 1000
+    fn goes_on(&mut self, t: f64, duration: f64) -> bool {
+        if !crate::streams::are_watched() && self.began.elapsed() > self.due {
+            self.due *= 2;
+            let words = "Ctrl-C ends it here and keeps what is done";
+            crate::streams::log(&format!("at t = {t:.6} s of {duration} s; {words}\n"));
+        }
+        self.bar.set_position((1000.0 * t / duration).clamp(0.0, 1000.0) as u64);
+        !interrupt::asked()
+    }
+}
+
+/// How the program ends once a motion is told: who asked for all of its time must hear that there is less.
+fn ended(kind: &str, message: &str, t: f64) -> Result<(), Failure> {
+    match kind {
+        "end" => Ok(()),
+        "interrupted" => Err(Failure::Silent(interrupt::status())),
+        _ => {
+            tell(&format!("no: the motion ended at t = {t:.9} s: {}\n", crate::encode::terminal(message)));
+            Err(Failure::Silent(1))
+        }
+    }
 }
 
 /// How long nothing is said of a simulation that nobody watches on a terminal; then twice as long each time.
@@ -329,6 +418,13 @@ pub struct Done {
     rates: Option<&'static str>,
     /// Coordinates that `--from` and `--to` leave out.
     home: Vec<(&'static str, f64)>,
+}
+
+impl Done {
+    /// The points that were asked for, over time.
+    pub fn track(&self) -> Vec<(f64, &[MovingPoint])> {
+        self.found.states.iter().map(|i| (i.t, &i.points[..])).collect()
+    }
 }
 
 /// `known` is the robot as its controller knows it.
@@ -353,22 +449,16 @@ fn answer(robot: &Robot, known: &Robot, arguments: &Arguments) -> Result<(), Fai
     if arguments.show == Show::Error && !matches!(law, Law::Controller(_)) {
         return Err(Failure::Usage("--show error needs a controller".to_owned()));
     }
-    let bar = bar("{bar:40} {percent:>3} %, {eta} left", 1000);
-    interrupt::look();
-    let (began, mut due) = (std::time::Instant::now(), PATIENCE);
-    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // between 0 and 1000
-    let mut go_on = |t: f64| {
-        if !crate::streams::are_watched() && began.elapsed() > due {
-            due *= 2;
-            let left = options.duration;
-            crate::streams::log(&format!("at t = {t:.6} s of {left} s; Ctrl-C ends it here and keeps what is done\n"));
-        }
-        bar.set_position((1000.0 * t / options.duration).clamp(0.0, 1000.0) as u64);
-        !interrupt::asked()
-    };
-    let asked = robot.simulate(&from, &options).mode(&mode).twist(&twist).law(law.clone());
-    let found = asked.answer_while(&mut go_on);
-    bar.finish_and_clear();
+    if arguments.show == Show::Deflections {
+        return Err(Failure::Usage(
+            "--show deflections is for flexible robots; nothing of this one gives way".to_owned(),
+        ));
+    }
+    let mut watch = Watch::new();
+    let points: Vec<&str> = arguments.point.iter().map(String::as_str).collect();
+    let asked = robot.simulate(&from, &options).mode(&mode).twist(&twist).law(law.clone()).points(&points);
+    let found = asked.answer_while(&mut |t| watch.goes_on(t, options.duration));
+    watch.bar.finish_and_clear();
     let found = found.map_err(refused)?;
     let trajectory = if let Law::Controller(c) = law { Some(c.trajectory) } else { None };
     let asked = [&arguments.from, &arguments.to].into_iter().flatten();
@@ -386,7 +476,8 @@ fn answer(robot: &Robot, known: &Robot, arguments: &Arguments) -> Result<(), Fai
         files.add(file, &draw(robot, &done, arguments.show, file).map_err(|e| Failure::Usage(e.to_string()))?)?;
     }
     arguments.output.give_with(files, || document(&done), || text(robot, &done))?;
-    if done.found.summary.stop.kind() == "interrupted" { Err(Failure::Silent(interrupt::status())) } else { Ok(()) }
+    let summary = &done.found.summary;
+    ended(summary.stop.kind(), &summary.stop.to_string(), summary.t)
 }
 
 fn refused(e: gough::Error) -> Failure {
@@ -611,5 +702,6 @@ fn text(robot: &Robot, done: &Done) -> String {
         s.steps, s.rejected, s.gap[0], s.gap[1]
     );
     let _ = writeln!(out, "energy and work agree to {:.1e} J of {:.4e} J", s.energy_error, s.energy_scale);
+    out += &moving_points::text(&found.points, &done.track());
     out + &ask::home_text(&done.home) + &left_out_text(&found.left_out)
 }

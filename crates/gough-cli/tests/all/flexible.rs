@@ -89,8 +89,8 @@ fn free_vibration_keeps_its_energy_unless_numerical_damping_takes_it() {
         let answer = simulated(&[&held[..], more].concat());
         let states = answer["states"].as_array().unwrap();
         let (first, last) = (&states[0], states.last().unwrap());
-        assert_eq!(numbers(&first["elastic"])[1..3], [0.002, 0.005], "{first}");
-        assert!(largest(&last["qd"]) < 1e-12, "held");
+        assert_eq!(numbers(&first["elastic"]["q"])[1..3], [0.002, 0.005], "{first}");
+        assert!(largest(&last["active"]["qd"]) < 1e-12, "held");
         (total(last) - total(first)) / first["elastic_energy"].as_f64().unwrap()
     };
     let (kept, damped) = (change(&[]), change(&["--numerical-damping"]));
@@ -113,12 +113,82 @@ fn a_push_acts_in_its_time() {
     assert!(status == 2 && err.contains("--wrench"), "{err}");
 }
 
+/// Points of beams and bodies, and how far they are off the rigid robot; settling within a share that is asked for.
+#[test]
+fn points_of_a_flexible_motion_are_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name).display().to_string();
+    let (csv, svg) = (at("m.csv"), at("m.svg"));
+    let ask = ["--time", "0.01", "--held", "--elastic", BENT, "--every", "1e-3", "--point", "13=0.2", "--point", "14"];
+    let answer = simulated(&[&ask[..], &["--csv", &csv]].concat());
+    assert_eq!(answer["points"], serde_json::json!(["13=0.2", "14"]));
+    assert_eq!((answer["stop"]["kind"].as_str(), answer["stop"]["t"].as_f64()), (Some("end"), Some(0.01)));
+    let size = |x: &Value| numbers(x).iter().fold(0.0_f64, |n, x| n.hypot(*x));
+    let first = &answer["states"][0]["points"];
+    let (half, end) = (size(&first[0]["deflection"]), size(&first[1]["deflection"]));
+    assert!(half > 1e-4 && end > 1e-6 && end < half, "{half} {end}");
+    let table = std::fs::read_to_string(&csv).unwrap();
+    assert!(table.lines().next().unwrap().contains("point 13=0.2 x,") && table.contains("point 14 uz"));
+    let (out, err, status) =
+        run(&[&["simulate", "dual-emps"][..], &ask, &["--plot", &svg, "--show", "deflections"]].concat());
+    assert!(status == 0 && out.contains("point 14: at most ") && out.contains(" m off the rigid robot"), "{out}{err}");
+    assert!(std::fs::read_to_string(&svg).unwrap().contains("off the rigid robot"));
+    for (point, why) in [("13=0.5", "beyond its ends"), ("113", "did you mean `13`?")] {
+        let (_, err, status) = run(&["simulate", "dual-emps", "--time", "1e-3", "--held", "--point", point]);
+        assert!(status == 2 && err.contains(why), "{point}: {err}");
+    }
+    // Rigid, the same points have no deflection.
+    let rigid = json(&["simulate", "dual-emps", "--rigid", "--time", "1e-3", "--point", "13=0.2", "--json"]);
+    assert!(rigid["states"][0]["points"][0].get("deflection").is_none() && rigid["points"][0] == "13=0.2");
+    let within = |share: &str| simulated(&[&ask[..6], &["--settled-within", share]].concat());
+    let wide = within("1");
+    assert!(wide["settling_time"] == 0.0 && wide["settled_within"] == 1.0, "{}", wide["settling_time"]);
+    assert_eq!(within("1e-3")["settling_time"], Value::Null);
+    let (_, err, status) = run(&["simulate", "dual-emps", "--time", "1", "--held", "--settled-within", "0"]);
+    assert!(status == 2 && err.contains("settled-within"), "{err}");
+}
+
+/// What a simulation records is asked again as it is: states of `idm` that take the efforts which drove it.
+#[test]
+fn recorded_states_are_states() {
+    let folder = tempfile::tempdir().unwrap();
+    let answer = simulated(&["--time", "4e-3", "--every", "1e-3", "--efforts", "q11=50,q21=-20"]);
+    let states = file(folder.path(), "states.json", &answer.to_string());
+    let idm = json(&["idm", "dual-emps", "--states", &states, "--json"]);
+    for (asked, found) in answer["states"].as_array().unwrap().iter().zip(idm["states"].as_array().unwrap()) {
+        let (asked, found) = (numbers(&asked["efforts"]), numbers(&found["efforts"]));
+        asked.iter().zip(&found).for_each(|(a, b)| assert!((a - b).abs() < 1e-6 * 50.0, "{a} {b}"));
+    }
+    let again = file(folder.path(), "again.json", &idm.to_string());
+    assert_eq!(json(&["ddm", "dual-emps", "--states", &again, "--json"])["states"].as_array().unwrap().len(), 5);
+    let both = r#"{"active": {"q": [0, 0]}, "pose": {"p": [0, 0, 0]}, "twist": [0, 0]}"#;
+    let (out, err, status) = run(&["idm", "dual-emps", "--states", &file(folder.path(), "both.json", both)]);
+    assert!(status == 2 && (out + &err).contains("not both"), "{err}");
+}
+
+/// A motion that ends early is told whole, and the status says that it was not finished.
+#[test]
+fn a_flexible_motion_that_cannot_go_on_says_why() {
+    // The sliders are driven apart until the links are stretched.
+    let efforts = ["--efforts", "q11=3000,q21=-3000", "--tolerance", "1e-4", "--every", "0.01"];
+    let ask = [&["simulate", "dual-emps", "--time", "3"][..], &efforts].concat();
+    let (answer, status) = document(&[&ask[..], &["--json"]].concat());
+    assert!(status == 1 && answer["stop"]["kind"] == "not-closed", "{}", answer["stop"]);
+    let (t, states) = (answer["stop"]["t"].as_f64().unwrap(), answer["states"].as_array().unwrap());
+    assert!(t > 0.0 && t < 3.0 && states.len() > 2, "{}", answer["stop"]);
+    let (out, err, status) = run(&ask);
+    assert!(
+        status == 1 && out.contains("ended at t = ") && err.starts_with("no: the motion ended at t = "),
+        "{out}{err}"
+    );
+}
+
 /// Measured motion of the motors: drives move as the file says, and what is flexible answers.
 #[test]
 fn motors_play_back_a_measured_motion() {
     let folder = tempfile::tempdir().unwrap();
     let home = json(&["simulate", "dual-emps", "--time", "1e-3", "--held", "--json"])["states"][0].clone();
-    let q = numbers(&home["q"]);
+    let q = numbers(&home["active"]["q"]);
     let mut text = "t,q11,q21\n".to_owned();
     for k in 0..=20 {
         let t = 5e-4 * f64::from(k);
@@ -128,11 +198,11 @@ fn motors_play_back_a_measured_motion() {
     let answer = simulated(&["--time", "0.01", "--playback", &path, "--every", "1e-3"]);
     for state in answer["states"].as_array().unwrap() {
         let t = state["t"].as_f64().unwrap();
-        let moved = numbers(&state["q"]);
+        let moved = numbers(&state["active"]["q"]);
         assert!((moved[0] - q[0] - 20.0 * t * t).abs() < 1e-6 && (moved[1] - q[1]).abs() < 1e-9, "{t} {moved:?}");
     }
     let last = answer["states"].as_array().unwrap().last().unwrap();
-    assert!(largest(&last["elastic"]) > 1e-6 && largest(&last["efforts"]) > 1e-3, "{last}");
+    assert!(largest(&last["elastic"]["q"]) > 1e-6 && largest(&last["efforts"]) > 1e-3, "{last}");
 }
 
 /// Options for flexible robots are refused where nothing gives way.
@@ -145,7 +215,7 @@ fn rigid_robots_have_nothing_to_bend() {
     assert_eq!(run(&["simulate", "dual-emps", "--deflected", "--time", "1e-4"]).2, 0);
 }
 
-const RESPONSE: [&str; 6] = ["response", "dual-emps", "--input", "fx", "--output-motion", "x"];
+const RESPONSE: [&str; 6] = ["response", "dual-emps", "--input", "fx", "--output", "x"];
 
 fn response(more: &[&str]) -> Value {
     json(&[&RESPONSE[..], &["--json"], more].concat())
@@ -178,7 +248,7 @@ fn kinds_of_response_are_derivatives_of_each_other() {
     let at_rest = numbers(&json(&["frequencies", "dual-emps", "--count", "3", "--json"])["frequencies_hz"]);
     at_rest.iter().zip(&modes).for_each(|(f, m)| assert!((f / m - 1.0).abs() < 1e-7, "{at_rest:?} {modes:?}"));
     for wrong in [["--range", "5:1"], ["--range", "0:1"], ["--kind", "impedance"], ["--points", "1"]] {
-        let ask = [&["response", "dual-emps", "--input", "fx", "--output-motion", "x"][..], &wrong].concat();
+        let ask = [&["response", "dual-emps", "--input", "fx", "--output", "x"][..], &wrong].concat();
         let (_, err, status) = run(&ask);
         assert!(status == 2 && err.contains(wrong[0]), "{wrong:?}: {err}");
     }
@@ -202,11 +272,11 @@ fn a_response_is_asked_anywhere_and_written_down() {
     let upright = text.replace("gravity = [0, 0, -9.81]", "gravity = [0, -9.81, 0]");
     assert_ne!(text, upright);
     let upright = file(folder.path(), "upright.toml", &upright);
-    let sagging = ["response", upright.as_str(), "--input", "fy", "--output-motion", "y", "--json", "--points", "2"];
+    let sagging = ["response", upright.as_str(), "--input", "fy", "--output", "y", "--json", "--points", "2"];
     let (straight, deflected) = (json(&sagging), json(&[&sagging[..], &["--deflected"]].concat()));
     assert_ne!(straight["static_compliance"], deflected["static_compliance"]);
     let (csv, svg, out) = (named("r.csv"), named("r.svg"), named("r.json"));
-    let written = [&RESPONSE[..], &few, &["--csv", &csv, "--plot", &svg, "--json", "--output", &out]].concat();
+    let written = [&RESPONSE[..], &few, &["--csv", &csv, "--plot", &svg, "--json", "-o", &out]].concat();
     assert_eq!(run(&written).2, 0);
     let kept: Value = serde_json::from_str(&std::fs::read_to_string(&out).unwrap()).unwrap();
     assert_eq!(kept["response"], home["response"]);
@@ -220,10 +290,33 @@ fn a_response_is_asked_anywhere_and_written_down() {
     assert!(std::fs::read_to_string(&svg).unwrap().contains("Response of dual-emps"));
 }
 
+/// Force and motion at points of bodies; `-o` is the file here, and `--output` the motion.
+#[test]
+fn a_response_goes_from_point_to_point() {
+    let few = ["--points", "2"];
+    let of = |more: &[&str]| response(&[&few[..], more].concat());
+    let (there, back) =
+        (of(&["--input-at", "13=0.3", "--output-at", "24"]), of(&["--input-at", "24", "--output-at", "13=0.3"]));
+    for (x, y) in curve(&there).iter().zip(curve(&back)) {
+        assert!((x[0] - y[0]).abs() < 1e-9 * x[0].abs(), "{x:?} {y:?}");
+    }
+    assert!(there["input_at"] == "13=0.3" && of(&[]).get("input_at").is_none());
+    assert_ne!(curve(&there), curve(&of(&[])));
+    let (out, ..) = run(&[&RESPONSE[..], &few, &["--output-at", "14"]].concat());
+    assert!(out.contains("drives held; x of 14 per fx"), "{out}");
+    let (_, err, status) = run(&[&RESPONSE[..], &few, &["--input-at", "13=9"]].concat());
+    assert!(status == 2 && err.contains("beyond its ends"), "{err}");
+    let (_, err, status) = run(&["response", "dual-emps", "--input", "fx", "--output", "answer.json"]);
+    assert!(status == 2 && err.contains("no motion `answer.json`"), "{err}");
+    let plate = ["response", "gough-stewart-flexible", "--input", "mx", "--output", "z", "--input-at"];
+    let (_, err, status) = run(&[&plate[..], &["platform=-0.46875:0.05412658773653:0"]].concat());
+    assert!(status == 2 && err.contains("only displacements are known"), "{err}");
+}
+
 /// The robot of a response is set, actuated and read like that of every command.
 #[test]
 fn the_robot_of_a_response_is_read_like_any_other() {
-    let ask = ["--input", "fx", "--output-motion", "x", "--points", "2", "--json"];
+    let ask = ["--input", "fx", "--output", "x", "--points", "2", "--json"];
     let of = |robot: &[&str]| json(&[&["response"][..], robot, &ask].concat());
     let soft = of(&["five-bar-flexible"])["static_compliance"].as_f64().unwrap();
     let stiff = of(&["five-bar-flexible", "--set", "width=40 mm"])["static_compliance"].as_f64().unwrap();
@@ -248,7 +341,7 @@ fn a_slider_on_a_beam_is_told_and_does_not_move_in_silence() {
     let (out, ..) = run(&["frequencies", &rail, "--pose", "x=0.9"]);
     assert!(out.contains("`1` slides on beam rail and stands at 0.800000 of 1.000000 m"), "{out}");
     // 3 EI / a³ of a clamped beam, EI = 210e9 · 0.02⁴ / 12; the platform stands 0.1 m before the carriage, which turns with the rail.
-    let response = json(&["response", &rail, "--pose", "x=0.6", "--input", "fz", "--output-motion", "z", "--json"]);
+    let response = json(&["response", &rail, "--pose", "x=0.6", "--input", "fz", "--output", "z", "--json"]);
     let (EI, a, b): (f64, f64, f64) = (2800.0, 0.5, 0.1);
     let wanted = (a.powi(3) / 3.0 + a * a * b + a * b * b) / EI;
     let found = response["static_compliance"].as_f64().unwrap();

@@ -133,12 +133,76 @@ fn payloads_and_wrenches_act_and_can_be_hidden_from_the_controller() {
 
 #[test]
 fn a_motion_that_cannot_go_on_says_why() {
-    let answer = json(&["simulate", "delta", "--time", "2", "--json"]);
-    assert_eq!(answer["stop"]["kind"], "type1", "{}", answer["stop"]);
+    let (answer, status) = document(&["simulate", "delta", "--time", "2", "--json"]);
+    assert_eq!((answer["stop"]["kind"].as_str(), status), (Some("type1"), 1), "{}", answer["stop"]);
     let z = number(&answer["states"].as_array().unwrap().last().unwrap()["pose"]["p"][2]);
     assert!((z + 0.85_f64.mul_add(0.85, -(0.15_f64 * 0.15)).sqrt()).abs() < 1e-6, "{z}");
-    let (out, _, status) = run(&["simulate", "delta", "--time", "2"]);
-    assert!(status == 0 && out.contains("Type 1 singularity"), "{out}");
+    // Who asked for two seconds hears that there are less, beside all of the answer.
+    let (out, err, status) = run(&["simulate", "delta", "--time", "2"]);
+    assert!(status == 1 && out.contains("Type 1 singularity"), "{out}");
+    assert!(err.starts_with("no: the motion ended at t = 0.28237") && err.contains("Type 1 singularity"), "{err}");
+    let folder = tempfile::tempdir().unwrap();
+    let csv = folder.path().join("fall.csv").display().to_string();
+    let (_, _, status) = run(&["simulate", "delta", "--time", "2", "--csv", &csv]);
+    assert!(status == 1 && std::fs::read_to_string(&csv).unwrap().lines().count() > 50);
+}
+
+/// Points in columns and curves; a motion with them is read again.
+#[test]
+fn points_of_a_motion_are_written_and_drawn() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name).display().to_string();
+    let (csv, svg) = (at("m.csv"), at("m.svg"));
+    let ask = ["simulate", "five-bar", "--time", "0.01", "--efforts", "q11=0.1,q21=0", "--point", "11=100mm:0:0"];
+    let answer = json(&[&ask[..], &["--point", "platform", "--csv", &csv, "--json"]].concat());
+    assert_eq!(answer["points"], serde_json::json!(["11=100mm:0:0", "platform"]));
+    let last = answer["states"].as_array().unwrap().last().unwrap();
+    assert_eq!(last["points"][1]["position"], last["pose"]["p"]);
+    let (x, v) = (&last["points"][0]["position"], &last["points"][0]["velocity"]);
+    // 0.1 m from the joint at the base, and square to it.
+    let foot = [number(&answer["states"][0]["points"][0]["position"][0]), number(&x[0])];
+    assert!(foot[0].is_finite() && number(&v[0]).hypot(number(&v[1])) > 1e-3, "{last}");
+    let table = std::fs::read_to_string(&csv).unwrap();
+    let heads: Vec<&str> = table.lines().next().unwrap().split(',').collect();
+    let column = heads.iter().position(|h| *h == "point 11=100mm:0:0 yd").unwrap();
+    let row: Vec<&str> = table.lines().last().unwrap().split(',').collect();
+    assert_eq!(row.len(), heads.len());
+    assert!((row[column].parse::<f64>().unwrap() - number(&v[1])).abs() < 1e-15);
+    assert!(!table.contains(" ux"), "nothing of it gives way");
+    json(&[
+        "simulate",
+        "five-bar",
+        "--time",
+        "0.005",
+        "--controller",
+        "computed-torque",
+        "--trajectory",
+        &csv,
+        "--json",
+    ]);
+    for (show, label) in [
+        ("points", "displacement from the start"),
+        ("point-velocities", "velocity (m/s)"),
+        ("point-accelerations", "(m/s²)"),
+    ] {
+        let (out, err, status) = run(&[&ask[..], &["--plot", &svg, "--show", show]].concat());
+        assert!(status == 0 && out.contains("point 11=100mm:0:0: at most "), "{err}");
+        let drawn = std::fs::read_to_string(&svg).unwrap();
+        assert!(drawn.contains(label) && drawn.contains("11=100mm:0:0, x"), "{show}");
+    }
+    for (more, why) in [
+        (&["--point", "plattform"][..], "did you mean `platform`?"),
+        (&["--point", "12=0.1"], "`12` is no beam"),
+        (&["--point", "11=1:2"], "x:y:z"),
+        (&["--point", "11=1:2:3 s"], "a place in metres"),
+        (&["--point", "platform=0:0:1"], "the platform is a point"),
+        (&["--plot", &svg, "--show", "deflections"], "is for flexible robots"),
+    ] {
+        let (_, err, status) = run(&[&ask[..], more].concat());
+        assert!(status == 2 && err.contains(why), "{more:?}: {err}");
+    }
+    let (_, err, status) = run(&[&ask[..6], &["--plot", &svg, "--show", "points"]].concat());
+    assert!(status == 2 && err.contains("needs --point"), "{err}");
 }
 
 #[test]

@@ -9,12 +9,12 @@ use crate::Robot;
 use crate::dynamics::Sign;
 use crate::elastodynamics::ElasticError;
 use crate::elastodynamics::motion::{
-    FlexibleData, FlexibleModel, FlexiblePlan, FlexiblePositions, FlexibleRobot, FlexibleState, LoopEquations,
-    MotionCoordinate, ScaledCholesky, Wanted, is_flexible,
+    Dependence, FlexibleModel, FlexiblePlan, FlexiblePositions, FlexibleRobot, FlexibleState, MotionCoordinate,
+    ReducedEquations, ScaledCholesky, Wanted, is_flexible,
 };
 use crate::kinematics::platform::home_pose;
 use crate::kinematics::{Posture, WorkingMode, inverse};
-use crate::linalg::small::{Dense, PivotOrder, lu, lu_solve};
+use crate::linalg::small::{Dense, PivotOrder};
 use crate::model::Model;
 use crate::scalar::{Expr, Real};
 use crate::spatial::orientation::{from_rpy, to_rpy};
@@ -67,14 +67,6 @@ struct FlexibleInputs<S: Real> {
     /// Accelerations of the active joints, or efforts.
     driven: Vec<S>,
     parameters: Vec<S>,
-}
-
-/// The robot in its independent coordinates.
-struct ClosedRobot<S: Real> {
-    M: Dense<S>,
-    h: Vec<S>,
-    /// Dependent coordinates by the independent ones.
-    D: Dense<S>,
 }
 
 impl<'a> FlexibleSubject<'a> {
@@ -277,65 +269,20 @@ impl<'a> FlexibleSubject<'a> {
         own.cut_forces(&at, &x.rates, None, &mut data);
         own.cut_inertia(&at, &mut data);
         if self.friction {
-            for c in model.topology().coords.ids() {
-                for slot in own.joints(&[c]) {
-                    data.c[slot] += model.numbers().joints[c].friction(x.rates[slot], Sign::Sharp);
-                }
-            }
+            own.add_friction(&model, &x.rates, Sign::Sharp, &mut data);
         }
-        let closed = self.closed(&data, &loops);
+        let (depends, mut factors) = (self.depends(), Vec::new());
+        depends.factor(&loops, &mut factors);
+        let closed = depends.equations(&depends.matrix(&loops, &factors), &data, &loops, &factors);
         if self.kind == ModelKind::FlexibleIdm { self.inverse(&closed, &x.driven) } else { self.direct(closed, x) }
     }
 
-    /// `M = Jᵀ M_tot J`, `h = Jᵀ (M_tot b + c_tot)`, (10.123).
-    fn closed<S: Real>(&self, data: &FlexibleData<S>, loops: &LoopEquations<S>) -> ClosedRobot<S> {
-        let (own, dependent) = (&self.independent, &self.order.cols);
-        let (n, r) = (own.len(), dependent.len());
-        let factors = self.loop_factors(loops);
-        let solved = |row: &dyn Fn(usize) -> S| {
-            let mut x: Vec<S> = self.order.rows.iter().map(|i| -row(*i)).collect();
-            lu_solve(&factors, r, &mut x);
-            x
-        };
-        let mut D = Dense::zeros(r, n);
-        for (j, slot) in own.iter().enumerate() {
-            let column = solved(&|i| loops.J.at(i, *slot));
-            column.into_iter().enumerate().for_each(|(k, x)| *D.at_mut(k, j) = x);
-        }
-        let b = solved(&|i| loops.bias[i]);
-        let A = &data.M;
-        // Inertia that dependent coordinates feel, and forces.
-        let mut Q = Dense::zeros(r, n);
-        for (k, d) in dependent.iter().enumerate() {
-            for (j, slot) in own.iter().enumerate() {
-                let sum = |s: S, e: usize| s + A.at(*d, dependent[e]) * D.at(e, j);
-                *Q.at_mut(k, j) = (0..r).fold(A.at(*d, *slot), sum);
-            }
-        }
-        let felt = |slot: usize| (0..r).fold(data.c[slot], |s, e| s + A.at(slot, dependent[e]) * b[e]);
-        let carried: Vec<S> = dependent.iter().map(|d| felt(*d)).collect();
-        let h = (0..n).map(|i| (0..r).fold(felt(own[i]), |s, k| s + D.at(k, i) * carried[k])).collect();
-        let mut M = Dense::zeros(n, n);
-        for i in 0..n {
-            for j in i..n {
-                let sum = |s: S, k: usize| s + A.at(own[i], dependent[k]) * D.at(k, j) + D.at(k, i) * Q.at(k, j);
-                let m = (0..r).fold(A.at(own[i], own[j]), sum);
-                (*M.at_mut(i, j), *M.at_mut(j, i)) = (m, m);
-            }
-        }
-        ClosedRobot { M, h, D }
-    }
-
-    /// Factors of the loops on the dependent coordinates.
-    fn loop_factors<S: Real>(&self, loops: &LoopEquations<S>) -> Vec<S> {
-        let rows = self.order.rows.iter();
-        let mut factors: Vec<S> = rows.flat_map(|i| self.order.cols.iter().map(|j| loops.J.at(*i, *j))).collect();
-        lu(&mut factors, self.order.rows.len());
-        factors
+    fn depends(&self) -> Dependence<'_> {
+        Dependence { order: &self.order, independent: &self.independent }
     }
 
     /// `q̈_c = -M_cc⁻¹ (M_ca q̈_a + h_c)`, `τ = M_aa q̈_a + M_ac q̈_c + h_a`.
-    fn inverse<S: Real>(&self, closed: &ClosedRobot<S>, qdd: &[S]) -> Outputs<S> {
+    fn inverse<S: Real>(&self, closed: &ReducedEquations<S>, qdd: &[S]) -> Outputs<S> {
         let (n, a, M) = (self.independent.len(), self.active.len(), &closed.M);
         let mut M_cc = Dense::zeros(n - a, n - a);
         (a..n).for_each(|i| (a..n).for_each(|j| *M_cc.at_mut(i - a, j - a) = M.at(i, j)));
@@ -347,14 +294,10 @@ impl<'a> FlexibleSubject<'a> {
     }
 
     /// `M q̈ = G τ - h`.
-    fn direct<S: Real>(&self, closed: ClosedRobot<S>, x: &FlexibleInputs<S>) -> Outputs<S> {
+    fn direct<S: Real>(&self, closed: ReducedEquations<S>, x: &FlexibleInputs<S>) -> Outputs<S> {
         let mut right: Vec<S> = closed.h.iter().map(|h| -*h).collect();
         for (slot, effort) in self.active.iter().zip(&x.driven) {
-            if let Some(i) = self.independent.iter().position(|k| k == slot) {
-                right[i] += *effort;
-            } else if let Some(k) = self.order.cols.iter().position(|k| k == slot) {
-                right.iter_mut().enumerate().for_each(|(i, r)| *r += closed.D.at(k, i) * *effort);
-            }
+            right.iter_mut().enumerate().for_each(|(i, r)| *r += closed.J.at(*slot, i) * *effort);
         }
         if self.solve == Solve::Routine {
             return Outputs { values: vec![S::one(); right.len()], system: Some((closed.M, right)) };
@@ -375,15 +318,11 @@ impl<'a> FlexibleSubject<'a> {
         let (mut data, mut loops) = (own.data(), own.loop_equations());
         own.place_frames(&self.positions(&model, &x), &mut data);
         own.close(&data, &mut loops);
-        let factors = self.loop_factors(&loops);
-        let solved = |row: &dyn Fn(usize) -> S| {
-            let mut x: Vec<S> = self.order.rows.iter().map(|i| -row(*i)).collect();
-            lu_solve(&factors, self.order.rows.len(), &mut x);
-            x
-        };
-        let opened = |i: usize| self.independent.iter().fold(S::zero(), |sum, k| sum + loops.J.at(i, *k) * x.rates[*k]);
-        let mut all = solved(&|i| loops.gap[i]);
-        all.extend(solved(&opened));
+        let (depends, mut factors) = (self.depends(), Vec::new());
+        depends.factor(&loops, &mut factors);
+        let mut all = depends.answering(&factors, |i| loops.gap[i]);
+        let opened = |i: usize| depends.opened(&loops, i, |k| x.rates[self.independent[k]]);
+        all.extend(depends.answering(&factors, opened));
         all
     }
 
@@ -463,8 +402,7 @@ impl<'a> FlexibleSubject<'a> {
     ) -> Option<(Vec<f64>, f64)> {
         let equations = flexible.equations(state, self.friction.then(Sign::default));
         let own = flexible.accelerations(&equations, efforts).ok()?;
-        let all = equations.J.apply(&own).iter().zip(&equations.b).map(|(x, b)| x + b).collect();
-        Some((all, ScaledCholesky::new(&equations.M).ok()?.condition()))
+        Some((equations.all_accelerations(&own), ScaledCholesky::new(&equations.M).ok()?.condition()))
     }
 
     /// The inputs of a state.

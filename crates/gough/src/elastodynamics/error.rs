@@ -115,6 +115,29 @@ pub enum ElasticError {
         /// When.
         t: f64,
     },
+    /// Steps of a length that is told do not resolve the lowest vibration.
+    StepTooLong {
+        /// The step, s.
+        step: f64,
+        /// Frequency of the lowest vibration, Hz.
+        hz: f64,
+    },
+    /// A point is beyond the ends of its beam.
+    OffBeam {
+        /// The beam.
+        body: String,
+        /// How far along the beam it would be.
+        along: f64,
+        /// How long the beam is.
+        length: f64,
+    },
+    /// A point of a modal body is neither a node of its mesh nor a named point.
+    NoMeshNode {
+        /// The body.
+        body: String,
+        /// The nearest node, in the frame of the body.
+        nearest: Option<[f64; 3]>,
+    },
 }
 
 impl ElasticError {
@@ -149,8 +172,11 @@ impl ElasticError {
             ElasticError::NotAtRest => "not-at-rest",
             ElasticError::NotSimulated => "not-simulated",
             ElasticError::SlidesOnBeam { .. } => "slides-on-beam",
-            ElasticError::NotPositive { .. } | ElasticError::TooManyInstants { .. } => "usage",
+            ElasticError::NotPositive { .. }
+            | ElasticError::TooManyInstants { .. }
+            | ElasticError::StepTooLong { .. } => "usage",
             ElasticError::StepTooSmall { .. } => "step-too-small",
+            ElasticError::OffBeam { .. } | ElasticError::NoMeshNode { .. } => "no-such-point",
         }
     }
 
@@ -175,6 +201,7 @@ impl From<SolveError> for ElasticError {
 }
 
 impl fmt::Display for ElasticError {
+    #[allow(clippy::too_many_lines)] // a sentence per refusal
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             ElasticError::Posture(e) => e.fmt(f),
@@ -241,8 +268,9 @@ impl fmt::Display for ElasticError {
                 "the drives cannot give these accelerations here; give those of the active joints, or move away from the singularity",
             ),
             ElasticError::NotAtRest => f.write_str(
-                "the robot finds no rest under gravity and loads with its drives held; look at free motions (`gough frequencies`), or \
-                 take a smaller load",
+                "the robot finds no rest under gravity and loads with its drives held: it does not carry them, or moves freely (`gough \
+                 frequencies` shows slow and free motions); take a smaller load or stiffer bodies, or ask a copy of the file with \
+                 `gravity = [0, 0, 0]`",
             ),
             ElasticError::NotSimulated => f.write_str(
                 "this robot moves in ways that its joints and elastic coordinates do not tell, or its drives depend on each other; \
@@ -263,6 +291,20 @@ impl fmt::Display for ElasticError {
                 "steps become too small at t = {t:.6} s: the robot is at a singularity, or friction changes its sign there; give \
                  friction a larger width, or a larger tolerance"
             ),
+            ElasticError::StepTooLong { step, hz } => write!(
+                f,
+                "steps of {step} s do not resolve the lowest vibration, {hz:.4} Hz, let alone the others; take shorter ones than {:.2e} s, or let \
+                 them be chosen",
+                0.5 / hz
+            ),
+            ElasticError::OffBeam { body, along, length } => write!(
+                f,
+                "a point {along} m along beam `{body}` is beyond its ends; it goes from 0 to {length} m"
+            ),
+            ElasticError::NoMeshNode { body, nearest } => {
+                write!(f, "the modal body `{body}` has no node of its mesh there")?;
+                nearest.map_or(Ok(()), |[x, y, z]| write!(f, "; the nearest one is at {x}:{y}:{z}"))
+            }
             ElasticError::NotConverged => f.write_str(
                 "the natural frequencies did not converge; look at the units of moduli, densities, lengths and stiffnesses",
             ),

@@ -5,6 +5,7 @@
 //! parameters. It never changes; what a computation knows lives in the `Data` of each stage.
 
 mod block;
+mod body_point;
 mod chain;
 mod expand;
 mod forms;
@@ -17,6 +18,7 @@ mod point_leg;
 mod topology;
 
 pub use block::Block;
+pub use body_point::BodyPoint;
 pub use chain::{ChainJoint, ChainMotion, Edge, Hop, Path};
 pub(crate) use forms::Held;
 pub use forms::{ChainWalk, Form, JointPosition, Locked, Recipe, Slot, Step};

@@ -22,6 +22,8 @@ mod singularities;
 #[doc(hidden)]
 pub mod words;
 
+#[doc(hidden)]
+pub use crate::simulation::{Ended, MovingPoint};
 pub use along::{Along, AlongAnswer, DrivePassage, LookedAt};
 pub use cartesian::{CartesianAnswer, CartesianFrequencies, MethodComparison, MethodSeconds};
 pub use check::CheckAnswer;
@@ -43,12 +45,12 @@ pub use identify::{IdentificationAnswer, RegressorAnswer};
 #[doc(hidden)]
 pub use idm::POOR_CONDITION;
 pub use idm::{BodyForce, ClosureForce, EffortDerivatives, Efforts, Idm, JointForces};
-#[doc(hidden)]
-pub use over::axis_name;
 pub use over::{
-    Aspect, FrequencyMapNotes, LociAnswer, LociQuestion, LowestFrequency, MapAnswer, MapAxis, MapQuestion, NodeValues,
-    ReachNotes, RefusedNodes, SpannedAxis,
+    Aspect, LociAnswer, LociQuestion, LowestFrequency, MapAnswer, MapAxis, MapQuestion, NodeValues, RefusedNodes,
+    SpannedAxis,
 };
+#[doc(hidden)]
+pub use over::{FrequencyMapNotes, ReachNotes, axis_name};
 pub use plan::{CrossingAnswer, Plan, PlanAnswer, Refinement};
 pub use posed::{JointMotion, PlatformPose, PostureAnswer};
 pub use response::{Response, ResponseAnswer};

@@ -2,6 +2,7 @@
 
 use super::Error;
 use super::posed::PlatformPose;
+use super::words::body_point;
 use crate::Robot;
 use crate::elastodynamics::motion::{CaseMotion, FlexibleCase, FlexibleRobot, FrequencyResponse, ResponseKind};
 use crate::kinematics::{WorkingMode, inverse};
@@ -16,6 +17,7 @@ pub struct Response<'r> {
     pose: Pose<f64>,
     input: String,
     output: String,
+    at: [Option<String>; 2],
     mode: Option<WorkingMode>,
     kind: ResponseKind,
     deflected: bool,
@@ -40,6 +42,12 @@ pub struct ResponseAnswer {
     pub input: String,
     /// Component of the motion.
     pub output: String,
+    /// The point where the force acts; none where it is the platform.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub input_at: Option<String>,
+    /// The point that moves; none where it is the platform.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub output_at: Option<String>,
 }
 
 const FORCES: [&str; 6] = ["fx", "fy", "fz", "mx", "my", "mz"];
@@ -60,6 +68,7 @@ impl Robot {
             pose: *pose,
             input: input.to_owned(),
             output: output.to_owned(),
+            at: [None, None],
             mode: None,
             kind: ResponseKind::Receptance,
             deflected: false,
@@ -78,6 +87,13 @@ impl Response<'_> {
     /// Working mode; that of the file unless given.
     pub fn mode(mut self, mode: &WorkingMode) -> Self {
         self.mode = Some(mode.clone());
+        self
+    }
+
+    /// Points where the force acts and where the motion is looked at, as [`Simulation::points`](super::Simulation::points) names them;
+    /// the platform where none is given.
+    pub fn between(mut self, input_at: Option<&str>, output_at: Option<&str>) -> Self {
+        self.at = [input_at, output_at].map(|at| at.map(str::to_owned));
         self
     }
 
@@ -111,7 +127,21 @@ impl Response<'_> {
             deflected: self.deflected,
         };
         let (state, _) = flexible.prepare(&near, &case)?;
-        let found = flexible.response(&state, input, output)?;
+        let ends = [(&self.at[0], &self.input, input), (&self.at[1], &self.output, output)];
+        let mut points = [None, None];
+        for (point, (at, component, direction)) in points.iter_mut().zip(ends) {
+            let Some(at) = at else { continue };
+            let asked = body_point(model, at).map_err(|why| Error::Question(format!("a point: {why}")))?;
+            let found = flexible.material_point(&asked)?;
+            if !found.turns() && direction[3..].iter().any(|x| *x != 0.0) {
+                let why = format!(
+                    "{component} at {at}: of mesh nodes only displacements are known; take a named point of the modal body"
+                );
+                return Err(Error::Question(why));
+            }
+            *point = Some(found);
+        }
+        let found = flexible.response(&state, (points[0].as_ref(), input), (points[1].as_ref(), output))?;
         Ok(ResponseAnswer {
             response: frequencies_hz.iter().map(|f| found.at(*f, self.kind)).collect(),
             frequencies_hz: frequencies_hz.to_vec(),
@@ -120,6 +150,8 @@ impl Response<'_> {
             pose: PlatformPose::new(model, &self.pose),
             input: self.input.clone(),
             output: self.output.clone(),
+            input_at: self.at[0].clone(),
+            output_at: self.at[1].clone(),
         })
     }
 }

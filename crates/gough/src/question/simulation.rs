@@ -2,10 +2,11 @@
 
 use super::Error;
 use super::posed::{DriveMotion, PlatformPose};
+use super::words::body_point;
 use crate::Robot;
 use crate::description::{Concern, LeftOut};
 use crate::kinematics::{PoseChart, WorkingMode};
-use crate::simulation::{Instant, Law, Observer, SimulationOptions, Summary, simulate};
+use crate::simulation::{Ended, Instant, Law, Observer, SimulationOptions, Summary, simulate};
 use crate::spatial::orientation::wrap;
 use crate::spatial::{Pose, Twist};
 use crate::trajectory::{OwnMotion, Trajectory, pose_error};
@@ -23,6 +24,7 @@ pub struct Simulation<'r> {
     mode: Option<WorkingMode>,
     law: Law,
     options: SimulationOptions,
+    points: Vec<String>,
 }
 
 /// A motion over time, and how it went.
@@ -37,6 +39,9 @@ pub struct SimulationAnswer {
     pub working_mode: String,
     /// Names of the drives, in the order of lists.
     pub active_joints: Vec<String>,
+    /// The points whose motion the states tell, as they were asked for.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub points: Vec<String>,
     /// Why and when it ended, steps, gaps and energies.
     #[serde(flatten, serialize_with = "summary")]
     pub summary: Summary,
@@ -80,7 +85,8 @@ impl Robot {
     /// # Ok::<(), gough::Error>(())
     /// ```
     pub fn simulate(&self, from: &Pose<f64>, options: &SimulationOptions) -> Simulation<'_> {
-        Simulation { robot: self, from: *from, twist: None, mode: None, law: Law::Free, options: options.clone() }
+        let (law, options, points) = (Law::Free, options.clone(), Vec::new());
+        Simulation { robot: self, from: *from, twist: None, mode: None, law, options, points }
     }
 }
 
@@ -103,6 +109,21 @@ impl Simulation<'_> {
         self
     }
 
+    /// Points whose motion is told too: `BODY`, `BODY=x:y:z` in its frame, `BEAM=s` along a beam.
+    ///
+    /// ```
+    /// let robot = gough::Robot::shipped("five-bar")?;
+    /// let options = gough::SimulationOptions::lasting(0.01);
+    /// let found = robot.simulate(robot.home().pose(), &options).points(&["platform", "11=0.1:0:0"]).answer()?;
+    /// let end = found.states.last().unwrap();
+    /// assert_eq!(end.points[0].position[0], end.pose.p.x);
+    /// # Ok::<(), gough::Error>(())
+    /// ```
+    pub fn points(mut self, points: &[&str]) -> Self {
+        self.points = points.iter().map(|p| (*p).to_owned()).collect();
+        self
+    }
+
     /// The motion, or why it cannot begin.
     pub fn answer(&self) -> Result<SimulationAnswer, Error> {
         self.answer_while(&mut |_| true)
@@ -114,7 +135,10 @@ impl Simulation<'_> {
         let mode = self.mode.as_ref().unwrap_or(self.robot.mode());
         let twist = self.twist.clone().unwrap_or_else(|| vec![0.0; t.platform.independent.len()]);
         let mut seen = KeptInstants { instants: Vec::new(), go_on };
-        let summary = simulate(model, mode, (&self.from, &twist), &self.law, &self.options, &mut seen)?;
+        let asked = self.points.iter().map(|p| body_point(model, p)).collect::<Result<Vec<_>, _>>();
+        let points = asked.map_err(|why| Error::Question(format!("a point: {why}")))?;
+        let options = SimulationOptions { points, ..self.options.clone() };
+        let summary = simulate(model, mode, (&self.from, &twist), &self.law, &options, &mut seen)?;
         let trajectory = match &self.law {
             Law::Controller(c) => Some(&c.trajectory),
             _ => None,
@@ -125,6 +149,7 @@ impl Simulation<'_> {
             left_out: model.description().left_out(Concern::RigidMotion),
             working_mode: mode.name(t),
             active_joints: t.active_names().into_iter().map(str::to_owned).collect(),
+            points: options.points.into_iter().map(|p| p.name).collect(),
             tracking: trajectory.map(|way| Tracking::new(self.robot, way, &seen.instants)),
             summary,
             states: seen.instants.into_iter().map(state).collect(),
@@ -184,8 +209,9 @@ impl Deref for MovingState {
 
 impl Serialize for MovingState {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        let Instant { t, t_r, td_r, q, qd, qdd, efforts, energies, work, losses, work_of_load, .. } = &self.instant;
-        let mut state = to.serialize_struct("MovingState", 12)?;
+        let Instant { t, t_r, td_r, q, qd, qdd, efforts, energies, work, losses, work_of_load, points, .. } =
+            &self.instant;
+        let mut state = to.serialize_struct("MovingState", 13)?;
         state.serialize_field("t", t)?;
         state.serialize_field("pose", &self.pose)?;
         state.serialize_field("twist", t_r)?;
@@ -198,21 +224,16 @@ impl Serialize for MovingState {
         state.serialize_field("work", work)?;
         state.serialize_field("losses", losses)?;
         state.serialize_field("work_of_load", work_of_load)?;
+        if !points.is_empty() {
+            state.serialize_field("points", points)?;
+        }
         state.end()
     }
 }
 
-/// Why and when a motion ended.
-#[derive(Serialize)]
-struct Ended {
-    kind: &'static str,
-    message: String,
-    t: f64,
-}
-
 fn summary<S: Serializer>(s: &Summary, to: S) -> Result<S::Ok, S::Error> {
     let mut list = to.serialize_struct("Summary", 8)?;
-    list.serialize_field("stop", &Ended { kind: s.stop.kind(), message: s.stop.to_string(), t: s.t })?;
+    list.serialize_field("stop", &Ended::by(&s.stop, s.t))?;
     list.serialize_field("steps", &s.steps)?;
     list.serialize_field("rejected", &s.rejected)?;
     list.serialize_field("largest_gap_m", &s.gap[0])?;

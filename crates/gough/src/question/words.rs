@@ -1,11 +1,11 @@
 //! Questions in words: `x=0.05, phi=30 deg` becomes a pose, `q11=0.3` joints, `fx=10` a wrench, `mass=2.5` a payload. Numbers
 //! are in SI units unless they have one; whatever makes no sense is refused with what would.
 
-use crate::description::{Coordinate, Coordinates, Dimension, Fault, nearest, quantity};
+use crate::description::{Coordinate, Coordinates, Dimension, Fault, Flexible, nearest, quantity};
 use crate::kinematics::platform::{coordinates, home_pose, pose_with};
-use crate::model::{CoordId, Model, Platform};
+use crate::model::{BodyPoint, CoordId, Model, Node, Platform};
 use crate::spatial::orientation::{from_quaternion, to_quaternion};
-use crate::spatial::{Inertia, Mat3, Pose, Rotation, Wrench, vec3};
+use crate::spatial::{Inertia, Mat3, Pose, Rotation, Vec3, Wrench, vec3};
 
 /// A name and its value in SI units, with what its unit says.
 pub struct Assigned {
@@ -405,6 +405,65 @@ pub fn wrench(text: &str) -> Result<Wrench<f64>, String> {
         }
     }
     Ok(Wrench::from_array(six.map(|x| x.unwrap_or(0.0))))
+}
+
+/// `BODY`, the origin of its frame; `BODY=x:y:z` in that frame; `BEAM=s` along a beam from its start; `BODY=NAME`, a named point of a
+/// modal body; all of it for `platform` too.
+pub fn body_point(model: &Model<f64>, text: &str) -> Result<BodyPoint, String> {
+    let (t, numbers) = (model.topology(), model.numbers());
+    let (body, place) = text.split_once('=').map_or((text.trim(), None), |(b, p)| (b.trim(), Some(p.trim())));
+    let node = match body {
+        "platform" => Node::Platform,
+        _ => Node::Body(t.body(body).ok_or_else(|| {
+            let rows = model.description().bodies.iter().map(|row| row.name.text.as_str());
+            let known: Vec<&str> = rows.chain(["platform"]).collect();
+            format!("no body `{body}`; {}", hint(body, &known))
+        })?),
+    };
+    let name = text.trim().to_owned();
+    let Some(place) = place else { return Ok(BodyPoint { name, node, at: None }) };
+    if node == Node::Platform && t.platform.tool.is_some() {
+        return Err("the platform is a point; leave its coordinates out, or name a body".to_owned());
+    }
+    if let Some(at) = named_point(model, node, place) {
+        return Ok(BodyPoint { name, node, at: Some(at) });
+    }
+    let length = |part: &str| {
+        let number = Assigned::read(body, part)?;
+        number.must_have([1, 0, 0], "a place in metres")?;
+        Ok::<f64, String>(number.value)
+    };
+    let parts: Vec<&str> = place.split([':', ',']).collect();
+    let at = match (&parts[..], node) {
+        ([x, y, z], Node::Body(b)) => numbers.bodies[b].X_MB * vec3(length(x)?, length(y)?, length(z)?),
+        ([x, y, z], _) => vec3(length(x)?, length(y)?, length(z)?),
+        ([s], Node::Body(b)) => match &numbers.beams[b] {
+            Some(beam) => beam.X_MN * vec3(length(s)?, 0.0, 0.0),
+            None => {
+                return Err(format!("`{body}` is no beam: give a point of it as x:y:z in its frame, not `{place}`"));
+            }
+        },
+        _ => return Err(format!("`{place}` is no point of `{body}`; give x:y:z in its frame, or s along a beam")),
+    };
+    Ok(BodyPoint { name, node, at: Some(at) })
+}
+
+/// A named point of a modal body, in the frame of its node.
+fn named_point(model: &Model<f64>, node: Node, name: &str) -> Option<Vec3<f64>> {
+    let d = model.description();
+    let (modal, X) = match node {
+        Node::World => return None,
+        Node::Platform => {
+            let values = d.definitions.values(&model.numbers().parameters);
+            (d.platform.modal.as_ref()?, d.platform.frame.pose(&values).inverse())
+        }
+        Node::Body(b) => match &d.bodies[model.topology().bodies[b].row.0].flexible {
+            Some(Flexible::Modal(m)) => (m, model.numbers().bodies[b].X_MB),
+            _ => return None,
+        },
+    };
+    let point = modal.points.iter().find(|p| p.name == name)?;
+    Some(X * Vec3::from(point.position))
 }
 
 /// Names and values of the platform's pose in a file: what a trajectory file has.

@@ -2,11 +2,13 @@
 
 use super::control::{Controller, EffortTable};
 use super::flexible_plant::FlexiblePlant;
-use super::gauss::{Collocation, Failed, Stages};
+use super::gauss::{Collocation, Failed, StageMemory, Stages};
+use super::outcome::{Ended, MovingPoint, Stop};
 use crate::dynamics::newton_euler::Sign;
 use crate::elastodynamics::ElasticError;
-use crate::elastodynamics::motion::{FlexibleRobot, FlexibleState};
+use crate::elastodynamics::motion::{CoordinateMotion, FlexibleRobot, FlexibleState};
 use crate::kinematics::WorkingMode;
+use crate::model::BodyPoint;
 use crate::spatial::{Pose, Wrench};
 use crate::trajectory::Trajectory;
 
@@ -55,6 +57,10 @@ pub struct FlexibleOptions {
     pub saturate: bool,
     /// Loads on the platform.
     pub loads: Vec<TimedLoad>,
+    /// Points whose motion is recorded.
+    pub points: Vec<BodyPoint>,
+    /// Share of its largest distance from where it ends within which the tool point is called settled.
+    pub settled_within: f64,
 }
 
 impl FlexibleOptions {
@@ -69,6 +75,8 @@ impl FlexibleOptions {
             friction: None,
             saturate: true,
             loads: Vec::new(),
+            points: Vec::new(),
+            settled_within: SETTLED,
         }
     }
 }
@@ -88,13 +96,9 @@ pub struct FlexibleInstant {
     /// Acceleration of the platform in world axes.
     pub acceleration: [f64; 6],
     /// Active joints.
-    pub q: Vec<f64>,
-    /// Rates of the active joints.
-    pub qd: Vec<f64>,
+    pub active: CoordinateMotion,
     /// Elastic coordinates.
-    pub elastic: Vec<f64>,
-    /// Rates of the elastic coordinates.
-    pub elastic_rates: Vec<f64>,
+    pub elastic: CoordinateMotion,
     /// Efforts of the drives.
     pub efforts: Vec<f64>,
     /// Kinetic energy, rotors included.
@@ -107,38 +111,58 @@ pub struct FlexibleInstant {
     pub work: f64,
     /// Energy lost to damping and friction since the start.
     pub lost: f64,
+    /// The points that were asked for.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub points: Vec<MovingPoint>,
 }
 
 /// What came of a simulation.
 #[derive(Clone, PartialEq, Debug, serde::Serialize)]
 pub struct FlexibleSummary {
-    /// Time reached.
-    pub t: f64,
+    /// Why and when it ended.
+    pub stop: Ended,
     /// Steps taken.
     pub steps: usize,
     /// Accelerations computed.
     pub evaluations: usize,
     /// Longest and shortest step; zero where none was taken.
     pub step: [f64; 2],
-    /// Why it ended before its time, in words.
-    pub stopped: Option<String>,
     /// Largest change of total energy less work plus losses, over the largest energy of motion and deformation.
     pub energy_error: f64,
     /// Largest distance of the tool point from where it ends, over the last tenth of the time: vibration that is left.
     pub residual_vibration: f64,
-    /// The recorded time from which on the tool point stays within [`SETTLED`] of its largest distance from the middle of where it
-    /// ends, the last tenth of the time; none where it has not settled by then.
+    /// The recorded time from which on the tool point stays within a share of its largest distance from the middle of where it ends,
+    /// the last tenth of the time; none where it has not settled by then.
     pub settling_time: Option<f64>,
+    /// That share.
+    pub settled_within: f64,
 }
 
-/// Share of its largest distance from where it ends within which the tool point is called settled.
-pub const SETTLED: f64 = 0.02;
+/// Share of its largest distance from where it ends within which the tool point is called settled, unless another is given.
+const SETTLED: f64 = 0.02;
+
+/// Steps that are told are at most this fraction of the lowest period.
+const RESOLVED: f64 = 0.5;
 
 /// Most steps of one simulation.
 const MOST_STEPS: usize = 5_000_000;
 
-/// Steps between two checks of their error.
+/// Steps between two checks of their error, at first; twice as many after each that leaves the step as it is.
 const BETWEEN_CHECKS: usize = 24;
+
+/// Never more than this.
+const MOST_BETWEEN_CHECKS: usize = 96;
+
+/// Steps whose lengths differ by this fraction are the same.
+const SAME_STEP: f64 = 1e-12;
+
+/// A step that was tried: where it ends, and what the integrator knows then.
+struct CheckedStep {
+    h: f64,
+    q: Vec<f64>,
+    v: Vec<f64>,
+    memory: StageMemory,
+}
 
 /// The motion of a flexible robot from a closed state; every recorded instant is told, and whether to go on is asked.
 pub fn simulate_flexible(
@@ -157,11 +181,20 @@ pub fn simulate_flexible(
             return Err(ElasticError::NotPositive { what, value: x });
         }
     }
+    // Steps that are told are not cut for a record: that is made at the next whole number of them.
+    let whole = |step: f64| step * (options.every / step * (1.0 - 1e-9)).ceil().max(1.0);
+    let options = FlexibleOptions { every: options.step.map_or(options.every, whole), ..options.clone() };
     if options.duration / options.every > super::MOST_RECORDS as f64 {
         return Err(ElasticError::TooManyInstants { most: super::MOST_RECORDS });
     }
-    let plant = FlexiblePlant::new(flexible, mode, law, options, start)?;
-    FlexibleRun::new(plant, options).run(observer)
+    let mut plant = FlexiblePlant::new(flexible, mode, law, &options, start)?;
+    if let Some(step) = options.step
+        && let Some(hz) = plant.lowest_frequency()?
+        && step * hz > RESOLVED
+    {
+        return Err(ElasticError::StepTooLong { step, hz });
+    }
+    FlexibleRun::new(plant, &options).run(observer)
 }
 
 /// A simulation while it runs.
@@ -178,6 +211,11 @@ struct FlexibleRun<'a, 'm> {
     work: f64,
     lost: f64,
     summary: FlexibleSummary,
+    /// Why it goes no farther.
+    stop: Option<ElasticError>,
+    /// Steps since the last check, and from one to the next.
+    since: usize,
+    between: usize,
 }
 
 impl<'a, 'm> FlexibleRun<'a, 'm> {
@@ -188,16 +226,31 @@ impl<'a, 'm> FlexibleRun<'a, 'm> {
         let h = options.step.unwrap_or(1e-4_f64.min(options.every)).min(options.duration);
         let method = Collocation::new(q.len(), options.stages);
         let summary = FlexibleSummary {
-            t: 0.0,
+            stop: Ended::by(&Stop::End, 0.0),
             steps: 0,
             evaluations: 0,
             step: [0.0; 2],
-            stopped: None,
             energy_error: 0.0,
             residual_vibration: 0.0,
             settling_time: None,
+            settled_within: options.settled_within,
         };
-        Self { plant, method, options, t: 0.0, h, q, v, scale, work: 0.0, lost: 0.0, summary }
+        Self {
+            plant,
+            method,
+            options,
+            t: 0.0,
+            h,
+            q,
+            v,
+            scale,
+            work: 0.0,
+            lost: 0.0,
+            summary,
+            stop: None,
+            since: usize::MAX,
+            between: BETWEEN_CHECKS,
+        }
     }
 
     /// The next time at which something changes at once.
@@ -222,34 +275,36 @@ impl<'a, 'm> FlexibleRun<'a, 'm> {
         self.method.step(&mut self.plant, self.t, h, q, v, &self.scale, self.options.tolerance)
     }
 
-    /// Error of a step of this length against two of half the length.
-    fn check(&mut self) -> Result<f64, Failed<ElasticError>> {
-        let (mut q1, mut v1) = (self.q.clone(), self.v.clone());
+    /// A step of this length, and its error against two of half the length, which begin from its stages.
+    fn check(&mut self) -> Result<(CheckedStep, f64), Failed<ElasticError>> {
         let (t, h) = (self.t, self.h);
-        self.try_step(h, &mut q1, &mut v1)?;
-        let (mut q2, mut v2) = (self.q.clone(), self.v.clone());
-        self.method.restart();
-        self.try_step(0.5 * h, &mut q2, &mut v2)?;
+        let (mut q, mut v) = (self.q.clone(), self.v.clone());
+        self.try_step(h, &mut q, &mut v)?;
+        let tried = CheckedStep { h, q, v, memory: self.method.memory() };
+        let (mut q, mut v) = (self.q.clone(), self.v.clone());
+        self.try_step(0.5 * h, &mut q, &mut v)?;
         self.t += 0.5 * h;
-        let second = self.try_step(0.5 * h, &mut q2, &mut v2);
+        let second = self.try_step(0.5 * h, &mut q, &mut v);
         self.t = t;
-        self.method.restart();
         second?;
-        let one = |i: usize| (q1[i] - q2[i]).abs() / self.scale[i];
-        Ok((0..q1.len()).map(one).fold(0.0, f64::max))
+        let one = |i: usize| (tried.q[i] - q[i]).abs() / self.scale[i];
+        let error = (0..q.len()).map(one).fold(0.0, f64::max);
+        Ok((tried, error))
     }
 
-    /// A step length whose error is within the tolerance; never the one that is told. Not a longer one than now after one that failed.
-    fn fit(&mut self, mut has_failed: bool) -> Result<(), ElasticError> {
+    /// A step length whose error is within the tolerance, and the step that says so; never the one that is told. Not a longer one than now
+    /// after one that failed.
+    fn fit(&mut self, mut has_failed: bool) -> Result<Option<CheckedStep>, ElasticError> {
         if self.options.step.is_some() {
-            return Ok(());
+            return Ok(None);
         }
+        let behind = self.method.memory();
         // Beyond the next sudden change nothing can be said, and steps end where something is recorded.
         let most = (self.border() - self.t).min(self.options.every);
         self.h = self.h.min(most);
         for _ in 0..60 {
             match self.check() {
-                Ok(error) => {
+                Ok((tried, error)) => {
                     let share = (error / self.options.tolerance).max(1e-12);
                     let factor = 0.7 * share.powf(-1.0 / f64::from(self.method.order() + 1));
                     if share <= 1.0 {
@@ -258,9 +313,10 @@ impl<'a, 'm> FlexibleRun<'a, 'm> {
                         let wanted = (self.h * factor.min(4.0)).min(most);
                         let longer = most / (most / wanted * (1.0 - 1e-9)).ceil();
                         if has_failed || !(longer > 1.05 * self.h) {
-                            return Ok(());
+                            return Ok(Some(tried));
                         }
                         self.h = longer;
+                        self.method.recall(behind.clone());
                         continue;
                     }
                     has_failed = true;
@@ -272,9 +328,22 @@ impl<'a, 'm> FlexibleRun<'a, 'm> {
                     self.h *= 0.25;
                 }
             }
-            self.method.restart();
+            self.method.recall(behind.clone());
         }
         Err(ElasticError::StepTooSmall { t: self.t })
+    }
+
+    /// The step that checks the length of steps, where one is due; the next is due later where this one changes nothing.
+    fn looked_at(&mut self, has_failed: bool) -> Result<Option<CheckedStep>, ElasticError> {
+        if self.since < self.between {
+            return Ok(None);
+        }
+        let h = self.h;
+        let tried = self.fit(has_failed)?;
+        let same = self.h == h && self.since != usize::MAX;
+        self.since = 0;
+        self.between = if same { (2 * self.between).min(MOST_BETWEEN_CHECKS) } else { BETWEEN_CHECKS };
+        Ok(tried)
     }
 
     fn run(mut self, observer: &mut dyn FnMut(&FlexibleInstant) -> bool) -> Result<FlexibleSummary, ElasticError> {
@@ -283,15 +352,15 @@ impl<'a, 'm> FlexibleRun<'a, 'm> {
         let total = |i: &FlexibleInstant| i.kinetic_energy + i.potential_energy + i.elastic_energy;
         let (start, mut largest, mut path) = (total(&first), 0.0_f64, vec![(0.0, first.position)]);
         let mut goes_on = observer(&first);
-        let (mut record, mut border, mut since, mut has_failed) = (1_usize, self.border(), usize::MAX, false);
+        let (mut record, mut border, mut has_failed) = (1_usize, self.border(), false);
         while goes_on && self.t < self.options.duration * (1.0 - 1e-14) && self.summary.steps < MOST_STEPS {
-            if since >= BETWEEN_CHECKS {
-                if let Err(why) = self.fit(has_failed) {
-                    self.summary.stopped = Some(ended(&why));
+            let tried = match self.looked_at(has_failed) {
+                Ok(tried) => tried,
+                Err(why) => {
+                    self.stop = Some(why);
                     break;
                 }
-                since = 0;
-            }
+            };
             let due = (record as f64 * self.options.every).min(self.options.duration);
             let due = if (due - border).abs() < self.same_time() { border } else { due };
             let target = due.min(border);
@@ -299,31 +368,41 @@ impl<'a, 'm> FlexibleRun<'a, 'm> {
             let steps = ((target - self.t) / self.h * (1.0 - 1e-9)).ceil().max(1.0);
             let h = (target - self.t) / steps;
             let (mut q, mut v) = (self.q.clone(), self.v.clone());
-            match self.try_step(h, &mut q, &mut v) {
+            let same = |tried: &CheckedStep| (tried.h - h).abs() < SAME_STEP * h;
+            let step = match tried.filter(same) {
+                Some(tried) => {
+                    (q, v) = (tried.q, tried.v);
+                    self.method.recall(tried.memory);
+                    self.plant.within = Some(self.t + 0.5 * h);
+                    Ok(())
+                }
+                None => self.try_step(h, &mut q, &mut v),
+            };
+            match step {
                 Ok(()) => {}
                 Err(_) if self.h > 1e-12 && self.options.step.is_none() => {
                     // Shorter every time, until it passes or there is nothing left.
                     self.h = 0.5 * self.h.min(h);
                     self.method.restart();
-                    (since, has_failed) = (usize::MAX, true);
+                    (self.since, has_failed) = (usize::MAX, true);
                     continue;
                 }
                 Err(Failed::Refused(why)) => {
-                    self.summary.stopped = Some(ended(&why));
+                    self.stop = Some(why);
                     break;
                 }
                 Err(Failed::TooLong) => {
-                    self.summary.stopped = Some(ElasticError::StepTooSmall { t: self.t }.to_string());
+                    self.stop = Some(ElasticError::StepTooSmall { t: self.t });
                     break;
                 }
             }
             if let Err(why) = self.account(h) {
-                self.summary.stopped = Some(ended(&why));
+                self.stop = Some(why);
                 break;
             }
             (self.q, self.v) = (q, v);
             self.t = if steps <= 1.0 { target } else { self.t + h };
-            (since, has_failed) = (since.saturating_add(1), false);
+            (self.since, has_failed) = (self.since.saturating_add(1), false);
             self.summary.steps += 1;
             let [longest, shortest] = self.summary.step;
             self.summary.step = [longest.max(h), if shortest > 0.0 { shortest.min(h) } else { h }];
@@ -331,7 +410,7 @@ impl<'a, 'm> FlexibleRun<'a, 'm> {
             if self.t >= border {
                 border = self.border();
                 self.method.restart();
-                since = usize::MAX;
+                self.since = usize::MAX;
             }
             if self.t >= due {
                 record += 1;
@@ -339,7 +418,7 @@ impl<'a, 'm> FlexibleRun<'a, 'm> {
                 let mut instant = match self.plant.instant(self.t, &q, &v) {
                     Ok(instant) => instant,
                     Err(why) => {
-                        self.summary.stopped = Some(ended(&why));
+                        self.stop = Some(why);
                         break;
                     }
                 };
@@ -351,16 +430,18 @@ impl<'a, 'm> FlexibleRun<'a, 'm> {
                 goes_on = observer(&instant);
             }
         }
-        if self.summary.steps >= MOST_STEPS && self.t < self.options.duration {
-            self.summary.stopped =
-                Some(format!("{MOST_STEPS} steps were taken; ask for a shorter time or a larger --tolerance"));
-        }
-        self.summary.t = self.t;
+        let over = self.t >= self.options.duration * (1.0 - 1e-14);
+        self.summary.stop = match &self.stop {
+            Some(why) => Ended { kind: why.kind(), message: ended(why), t: self.t },
+            None if over => Ended::by(&Stop::End, self.t),
+            None if goes_on => Ended::by(&Stop::TooManySteps { most: MOST_STEPS }, self.t),
+            None => Ended::by(&Stop::Interrupted, self.t),
+        };
         self.summary.evaluations = self.method.evaluations;
         self.summary.energy_error /= largest.max(f64::MIN_POSITIVE);
         let from = path.iter().position(|(t, _)| *t >= 0.9 * self.options.duration).unwrap_or(path.len());
         self.summary.residual_vibration = swing(&path[from..]);
-        self.summary.settling_time = settled(&path, from);
+        self.summary.settling_time = settled(&path, from, self.options.settled_within);
         Ok(self.summary)
     }
 
@@ -390,12 +471,12 @@ fn swing(points: &[(f64, [f64; 3])]) -> f64 {
 }
 
 /// When a path has come near the middle of its end for good, which begins with the point of this number.
-fn settled(path: &[(f64, [f64; 3])], end: usize) -> Option<f64> {
+fn settled(path: &[(f64, [f64; 3])], end: usize, share: f64) -> Option<f64> {
     let late = path.get(end..).filter(|late| late.len() > 1)?;
     let middle: [f64; 3] = std::array::from_fn(|k| late.iter().map(|(_, p)| p[k]).sum::<f64>() / late.len() as f64);
     let away = |p: &[f64; 3]| (0..3).map(|k| (p[k] - middle[k]).powi(2)).sum::<f64>().sqrt();
     let farthest = path.iter().map(|(_, p)| away(p)).fold(0.0, f64::max);
-    let first = path.iter().rposition(|(_, p)| away(p) > SETTLED * farthest).map_or(0, |k| k + 1);
+    let first = path.iter().rposition(|(_, p)| away(p) > share * farthest).map_or(0, |k| k + 1);
     (first <= end).then(|| path[first].0)
 }
 
@@ -411,7 +492,7 @@ fn ended(why: &ElasticError) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::settled;
+    use super::{SETTLED, settled};
 
     #[test]
     fn a_path_is_settled_once_it_stays_near_its_end() {
@@ -423,10 +504,13 @@ mod tests {
             (0..=500).map(one).collect()
         };
         // exp(-2 t) is 0.02 at t = 1.956; peaks are 0.0628 s apart.
-        let time = settled(&path(2.0), 450).unwrap();
+        let time = settled(&path(2.0), 450, SETTLED).unwrap();
         assert!((time - 1.956).abs() < 0.07, "{time}");
-        assert_eq!(settled(&path(0.1), 450), None);
-        assert_eq!(settled(&[(0.0, [1.0; 3]), (1.0, [1.0; 3])], 0), Some(0.0));
-        assert_eq!(settled(&[(0.0, [1.0; 3])], 0), None);
+        // A tenth of the way is reached at t = 1.151.
+        let time = settled(&path(2.0), 450, 0.1).unwrap();
+        assert!((time - 1.151).abs() < 0.07, "{time}");
+        assert_eq!(settled(&path(0.1), 450, SETTLED), None);
+        assert_eq!(settled(&[(0.0, [1.0; 3]), (1.0, [1.0; 3])], 0, SETTLED), Some(0.0));
+        assert_eq!(settled(&[(0.0, [1.0; 3])], 0, SETTLED), None);
     }
 }

@@ -3,15 +3,19 @@
 use super::control::Feedback;
 use super::flexible::{FlexibleInstant, FlexibleLaw, FlexibleOptions};
 use super::gauss::SecondOrder;
-use crate::dynamics::Dynamics;
+use super::outcome::MovingPoint;
+use crate::dynamics::{Conditions, Dynamics, active_model};
 use crate::elastodynamics::ElasticError;
-use crate::elastodynamics::motion::{FlexibleRobot, FlexibleState, MotionCoordinate, ReducedEquations, ScaledCholesky};
+use crate::elastodynamics::motion::{
+    FlexibleRobot, FlexibleState, MaterialPoint, MotionCoordinate, ReducedEquations, ScaledCholesky,
+};
 use crate::elastodynamics::plan::Sliding;
 use crate::kinematics::motion::move_from;
-use crate::kinematics::{Kind, SolveError, WorkingMode, inverse_in, joint_value};
+use crate::kinematics::{Posture, WorkingMode, forward, inverse, inverse_in, joint_value};
+use crate::linalg::dense::{Matrix, generalized_eigen};
 use crate::linalg::small::Dense;
-use crate::model::{Model, Node};
-use crate::spatial::{Twist, Wrench};
+use crate::model::{BodyPoint, Model, Node};
+use crate::spatial::{Twist, Vec3, Wrench};
 use crate::trajectory::Trajectory;
 
 /// Coordinates that end up farther from where the loops lead them, in radians or lengths of the robot, close the loops another way.
@@ -19,6 +23,9 @@ const ANOTHER_WAY: f64 = 0.3;
 
 /// Commands that are remembered: those of a step and of its two halves.
 const MOST_COMMANDS: usize = 10;
+
+/// A motion whose stiffness over inertia is this fraction of the largest does not vibrate.
+const STILL: f64 = 1e-12;
 
 /// What the drives give where they follow a law of the rigid robot.
 struct Commanded {
@@ -41,6 +48,8 @@ pub(super) struct FlexiblePlant<'a, 'm> {
     /// Slots that are integrated, of the drives, and the places of both among the independent coordinates.
     pub(super) free: Vec<usize>,
     active: Vec<usize>,
+    /// Slots that are placed: those that are integrated, then those of drives that move as they are told.
+    led: Vec<usize>,
     rows: Vec<usize>,
     driven: Vec<usize>,
     limits: Vec<Option<f64>>,
@@ -49,37 +58,14 @@ pub(super) struct FlexiblePlant<'a, 'm> {
     /// Commands of the last times that were asked for, the newest last: the stages of a step come back to the same times.
     commanded: Vec<Commanded>,
     loaded: Option<Wrench<f64>>,
+    /// Where the points that are recorded are carried, and where the rigid robot stood last with the motors of an instant.
+    points: Vec<MaterialPoint>,
+    stands: Option<Posture>,
+    /// The state before the one that is placed, and how coordinates move to it, then where they were expected.
+    stood: FlexibleState,
+    moved: Vec<f64>,
     /// The middle of the step that is taken: what acts there acts in all of it, since no step goes over a change.
     pub(super) within: Option<f64>,
-}
-
-/// Inertia of the rigid robot on its active joints, `M q̈_a = τ`, where it is placed: efforts and active joints for each acceleration of
-/// the platform.
-fn active_inertia(model: &Model<f64>, d: &mut Dynamics, t_r: &[f64]) -> Result<Dense<f64>, ElasticError> {
-    let (active, n) = (&model.topology().active, t_r.len());
-    if active.len() != n {
-        return Err(SolveError::Redundant.into());
-    }
-    let mut told = vec![0.0; n];
-    let mut at = |told: &[f64]| -> Result<[Vec<f64>; 2], SolveError> {
-        let efforts = d.inverse_from(model, t_r, told, None)?.to_vec();
-        move_from(model, t_r, told, &mut d.pos, &mut d.motion)?;
-        Ok([efforts, active.iter().map(|c| d.motion.accels[*c]).collect()])
-    };
-    let base = at(&told)?;
-    // Transposed: rows are accelerations of the platform.
-    let [mut tau, mut qdd] = [Dense::zeros(n, n), Dense::zeros(n, n)];
-    for k in 0..n {
-        told[k] = 1.0;
-        let moved = at(&told)?;
-        told[k] = 0.0;
-        for j in 0..n {
-            *tau.at_mut(k, j) = moved[0][j] - base[0][j];
-            *qdd.at_mut(k, j) = moved[1][j] - base[1][j];
-        }
-    }
-    let M = qdd.solve(&tau).ok_or(SolveError::Singular { leg: None, kind: Kind::Type2 })?;
-    Ok(M.transposed())
 }
 
 impl<'a, 'm> FlexiblePlant<'a, 'm> {
@@ -117,8 +103,11 @@ impl<'a, 'm> FlexiblePlant<'a, 'm> {
             row.drive.as_ref().and_then(|d| d.effort.as_ref()).map(|f| f.value).filter(|_| options.saturate)
         };
         let limits = t.active.iter().map(limit).collect();
+        let told: &[usize] = if matches!(law, FlexibleLaw::Playback(_)) { &active } else { &[] };
+        let led = [&free, told].concat();
         Ok(Self {
             mode,
+            led,
             law,
             options,
             state: state.clone(),
@@ -130,6 +119,10 @@ impl<'a, 'm> FlexiblePlant<'a, 'm> {
             rigid: Dynamics::new(flexible.model()),
             commanded: Vec::new(),
             loaded: None,
+            points: options.points.iter().map(|p| flexible.material_point(p)).collect::<Result<_, _>>()?,
+            stands: inverse(flexible.model(), &state.at.X_WE, mode).ok(),
+            stood: state.clone(),
+            moved: Vec::new(),
             within: None,
             flexible,
         })
@@ -160,7 +153,12 @@ impl<'a, 'm> FlexiblePlant<'a, 'm> {
             Some(Feedback::JointPd { gravity: true }) => d.inverse_from(model, &rest[..n], &rest[..n], None)?.to_vec(),
             _ => vec![0.0; active.len()],
         };
-        let inertia = if scaled { Some(active_inertia(model, d, &t_r)?) } else { None };
+        let inertia = if scaled {
+            let posture = inverse(model, &desired.pose, self.mode)?;
+            Some(active_model(model, &posture, &rest[..n], &Conditions::default())?.M)
+        } else {
+            None
+        };
         let found = d.inverse_from(model, &t_r, &td_r, None)?.to_vec();
         let efforts = match feedback {
             Some(Feedback::JointPd { .. }) | None => held,
@@ -188,20 +186,17 @@ impl<'a, 'm> FlexiblePlant<'a, 'm> {
 
     /// Put positions and rates in, and close the loops; where they cannot be closed, everything stays where it was.
     fn place(&mut self, t: f64, q: &[f64], v: &[f64]) -> Result<(), ElasticError> {
-        let stood = self.state.clone();
+        take_over(&mut self.stood, &self.state);
         let placed = self.put(t, q, v);
         if placed.is_err() {
-            self.state = stood;
+            take_over(&mut self.state, &self.stood);
         }
         placed
     }
 
     fn put(&mut self, t: f64, q: &[f64], v: &[f64]) -> Result<(), ElasticError> {
-        let moved: Vec<f64> = self.free.iter().zip(q).map(|(slot, q)| q - self.state.at.q[*slot]).collect();
-        self.flexible.lead(&mut self.state, &self.free, &moved);
-        for (slot, (q, v)) in self.free.iter().zip(q.iter().zip(v)) {
-            (self.state.at.q[*slot], self.state.rates[*slot]) = (*q, *v);
-        }
+        self.moved.clear();
+        self.moved.extend(self.free.iter().zip(q).map(|(slot, q)| q - self.state.at.q[*slot]));
         let law = self.law;
         if let FlexibleLaw::Playback(trajectory) = law {
             self.command(t, trajectory, None)?;
@@ -209,23 +204,28 @@ impl<'a, 'm> FlexiblePlant<'a, 'm> {
                 for (slot, (q, qd)) in self.active.iter().zip(c.q.iter().zip(&c.qd)) {
                     // Angles go on from where they are, beyond whole turns.
                     let turns = ((self.state.at.q[*slot] - q) / std::f64::consts::TAU).round();
-                    self.state.at.q[*slot] = q + turns * std::f64::consts::TAU;
+                    self.moved.push(q + turns * std::f64::consts::TAU - self.state.at.q[*slot]);
                     self.state.rates[*slot] = *qd;
                 }
             }
         }
+        // What follows moves with all that is told: how far the loops lead is no error of closing them.
+        self.flexible.lead(&mut self.state, &self.led, &self.moved);
+        for (slot, (q, v)) in self.free.iter().zip(q.iter().zip(v)) {
+            (self.state.at.q[*slot], self.state.rates[*slot]) = (*q, *v);
+        }
         self.load(t);
-        let expected = self.state.at.q.clone();
+        self.moved.clone_from(&self.state.at.q);
         self.flexible.complete(&mut self.state)?;
         let coordinates = self.flexible.flexible().coordinates();
         let length = self.model().length();
         let off = |k: usize| match coordinates[k] {
             // Modes have scales of their own.
             MotionCoordinate::Mode(..) => 0.0,
-            c if is_length(self.model(), c) => (self.state.at.q[k] - expected[k]).abs() / length,
-            _ => (self.state.at.q[k] - expected[k]).abs(),
+            c if is_length(self.model(), c) => (self.state.at.q[k] - self.moved[k]).abs() / length,
+            _ => (self.state.at.q[k] - self.moved[k]).abs(),
         };
-        let most = (0..expected.len()).map(off).fold(0.0, f64::max);
+        let most = (0..self.moved.len()).map(off).fold(0.0, f64::max);
         // Farther from where the loops lead is another way to close them.
         if most > ANOTHER_WAY { Err(ElasticError::NotClosed { gap: most }) } else { Ok(()) }
     }
@@ -325,6 +325,23 @@ impl<'a, 'm> FlexiblePlant<'a, 'm> {
         Ok(())
     }
 
+    /// Frequency of the lowest vibration at the start, Hz; none where nothing vibrates.
+    pub(super) fn lowest_frequency(&mut self) -> Result<Option<f64>, ElasticError> {
+        self.flexible.complete(&mut self.state)?;
+        let [M, _, K] = self.flexible.matrices(&self.state);
+        let n = self.rows.len();
+        let on = |A: &Dense<f64>| {
+            Matrix::from_fn(n, n, |i, j| {
+                let (r, c) = (self.rows[i], self.rows[j]);
+                0.5 * (A.at(r, c) + A.at(c, r))
+            })
+        };
+        let (values, _) = generalized_eigen(&on(&K), &on(&M)).ok_or(ElasticError::NotConverged)?;
+        let largest = values.last().copied().unwrap_or(0.0);
+        let lowest = values.iter().find(|v| **v > STILL * largest);
+        Ok(lowest.map(|v| v.sqrt() / std::f64::consts::TAU))
+    }
+
     /// Whether bodies or joints can lose energy.
     pub(super) fn has_losses(&self) -> bool {
         self.options.friction.is_some() || self.flexible.is_damped()
@@ -361,16 +378,10 @@ impl<'a, 'm> FlexiblePlant<'a, 'm> {
         let drives: f64 = self.active.iter().zip(efforts).map(|(s, e)| self.state.rates[*s] * e).sum();
         let load = self.loaded.map_or(0.0, |F| twist.power(F));
         let model = self.model();
-        let friction = self.options.friction.map_or(0.0, |sign| {
-            let one = |c: crate::model::CoordId| {
-                let slots = self.flexible.flexible().joints(&[c]);
-                slots
-                    .iter()
-                    .map(|s| self.state.rates[*s] * model.numbers().joints[c].friction(self.state.rates[*s], sign))
-                    .sum::<f64>()
-            };
-            model.topology().coords.ids().map(one).sum()
-        });
+        let friction = self
+            .options
+            .friction
+            .map_or(0.0, |sign| self.flexible.flexible().friction_power(model, &self.state.rates, sign));
         [drives + load, damping + friction]
     }
 
@@ -379,6 +390,7 @@ impl<'a, 'm> FlexiblePlant<'a, 'm> {
         self.within = None;
         self.place(t, q, v)?;
         let (equations, own, efforts) = self.solve(t)?;
+        let points = self.points_at(&equations, &own);
         let answer = self.flexible.answered(&self.state, &equations, &own, efforts);
         Ok(FlexibleInstant {
             t,
@@ -386,17 +398,39 @@ impl<'a, 'm> FlexiblePlant<'a, 'm> {
             pose: answer.pose,
             twist: answer.twist,
             acceleration: answer.acceleration,
-            q: answer.active.q,
-            qd: answer.active.qd,
-            elastic: answer.elastic.q,
-            elastic_rates: answer.elastic.qd,
+            active: answer.active,
+            elastic: answer.elastic,
             efforts: answer.efforts,
             kinetic_energy: answer.kinetic_energy + answer.kinetic_energy_rotors,
             potential_energy: answer.potential_energy,
             elastic_energy: answer.elastic_energy,
             work: 0.0,
             lost: 0.0,
+            points,
         })
+    }
+
+    /// Motion of the points that were asked for, at the state that was solved last.
+    fn points_at(&mut self, equations: &ReducedEquations, own: &[f64]) -> Vec<MovingPoint> {
+        if self.points.is_empty() {
+            return Vec::new();
+        }
+        let all = equations.all_accelerations(own);
+        let q: Vec<f64> = self.active.iter().map(|slot| self.state.at.q[*slot]).collect();
+        // Where the rigid robot stands with these motors, beside where it stood last.
+        let rigid = self.stands.as_ref().and_then(|near| forward(self.model(), &q, near).ok());
+        let one = |(asked, point): (&BodyPoint, &MaterialPoint)| {
+            let mut moving = MovingPoint::new(self.flexible.point_motion(point, &self.state, &all));
+            moving.deflection = rigid.as_ref().map(|posture| {
+                let X = posture.positions().node(asked.node);
+                let straight = X.p + X.R.apply(asked.at.unwrap_or_else(Vec3::zeros));
+                std::array::from_fn(|k| moving.position[k] - straight[k])
+            });
+            moving
+        };
+        let found = self.options.points.iter().zip(&self.points).map(one).collect();
+        self.stands = rigid.or_else(|| self.stands.take());
+        found
     }
 }
 
@@ -433,6 +467,13 @@ impl SecondOrder for FlexiblePlant<'_, '_> {
         }
         self.add_feedback(t, by)
     }
+}
+
+/// A state in memory that is there already.
+fn take_over(to: &mut FlexibleState, from: &FlexibleState) {
+    to.at.q.clone_from(&from.at.q);
+    to.at.X_WE = from.at.X_WE;
+    to.rates.clone_from(&from.rates);
 }
 
 /// Whether a coordinate is a length.

@@ -78,8 +78,14 @@ impl Stages {
 /// Most corrections of a step.
 const MOST_CORRECTIONS: usize = 12;
 
-/// A guess carries the polynomial of a step on over so many of its lengths.
+/// A guess carries what stages behind say on over so many lengths of their step.
 const FARTHEST: f64 = 4.0;
+
+/// So far only when it is the polynomial through the stages of two steps.
+const FARTHEST_OF_TWO: f64 = 1.5;
+
+/// Stages behind that a guess looks at.
+const MOST_PAST: usize = 6;
 
 /// Derivatives are renewed after a step that took more corrections than this.
 const SLOW: usize = 1;
@@ -108,20 +114,33 @@ pub struct Collocation {
     factored: Option<f64>,
     real: Factors<f64>,
     pair: Factors<Complex<f64>>,
-    /// Stage accelerations.
-    k: Vec<f64>,
-    last: Option<LastStep>,
+    memory: StageMemory,
     scratch: Vec<f64>,
+    /// Positions and rates of a stage, and what is out of balance there.
+    at: [Vec<f64>; 3],
     /// By what share corrections became smaller, last.
     rate: f64,
     /// Times that the equations were asked so far.
     pub evaluations: usize,
 }
 
-/// A step that was found: its length, and the accelerations, rates and positions of its stages.
-struct LastStep {
-    h: f64,
-    stages: [Vec<f64>; 3],
+/// What an integrator knows of the steps behind.
+#[derive(Clone)]
+pub struct StageMemory {
+    /// Accelerations of the stages of the last step.
+    k: Vec<f64>,
+    /// Stages that were found, oldest first.
+    past: Vec<PastStage>,
+    /// The derivatives that their linear part is made with, by number.
+    derivatives: usize,
+}
+
+/// A stage that was found: its time, accelerations, rates and positions, and what the equations have there besides their linear part.
+#[derive(Clone, Default)]
+struct PastStage {
+    t: f64,
+    motion: [Vec<f64>; 3],
+    rest: Vec<f64>,
 }
 
 /// Where derivatives come from.
@@ -157,9 +176,9 @@ impl Collocation {
             factored: None,
             real: Factors::default(),
             pair: Factors::default(),
-            k: vec![0.0; 3 * n],
-            last: None,
+            memory: StageMemory { k: vec![0.0; 3 * n], past: Vec::new(), derivatives: 0 },
             scratch: vec![0.0; 3 * n],
+            at: [0; 3].map(|_| vec![0.0; n]),
             rate: 1.0,
             evaluations: 0,
         }
@@ -172,18 +191,22 @@ impl Collocation {
 
     /// Forget the way behind: something has changed at once.
     pub fn restart(&mut self) {
-        self.last = None;
+        self.memory.past.clear();
     }
 
-    fn ask<T: SecondOrder>(
-        &mut self,
-        system: &mut T,
-        t: f64,
-        motion: [&[f64]; 3],
-        out: &mut [f64],
-    ) -> Result<(), Failed<T::Trouble>> {
-        self.evaluations += 1;
-        system.unbalanced(t, motion, out).map_err(Failed::Refused)
+    /// What is known of the steps behind.
+    pub fn memory(&self) -> StageMemory {
+        self.memory.clone()
+    }
+
+    /// Go on from what was known.
+    pub fn recall(&mut self, memory: StageMemory) {
+        let derivatives = self.memory.derivatives;
+        self.memory = memory;
+        if self.memory.derivatives != derivatives {
+            self.part_stages();
+            self.memory.derivatives = derivatives;
+        }
     }
 
     /// Derivatives by forward differences.
@@ -198,19 +221,37 @@ impl Collocation {
         let mut motion = [vec![0.0; n], v.to_vec(), q.to_vec()];
         system.acceleration(t, q, v, &mut motion[0]).map_err(Failed::Refused)?;
         let (mut f0, mut f) = (vec![0.0; n], vec![0.0; n]);
-        self.ask(system, t, [q, v, &motion[0]], &mut f0)?;
+        self.evaluations += 1 + 3 * n;
+        system.unbalanced(t, [q, v, &motion[0]], &mut f0).map_err(Failed::Refused)?;
         for j in 0..n {
             for (which, h) in [1.0, 1e-4, 1e-6].into_iter().enumerate() {
                 let x = motion[which][j];
                 motion[which][j] = x + h;
-                self.ask(system, t, [&motion[2], &motion[1], &motion[0]], &mut f)?;
+                system.unbalanced(t, [&motion[2], &motion[1], &motion[0]], &mut f).map_err(Failed::Refused)?;
                 motion[which][j] = x;
                 let by = &mut self.by[which];
                 (0..n).for_each(|i| by[i * n + j] = (f[i] - f0[i]) / h);
             }
         }
-        (self.known, self.factored, self.rate) = (Known::Differences, None, 1.0);
+        self.known = Known::Differences;
+        self.renewed();
         Ok(())
+    }
+
+    /// Derivatives are new: factors are not theirs, and what stages have besides their linear part is another.
+    fn renewed(&mut self) {
+        (self.factored, self.rate) = (None, 1.0);
+        self.memory.derivatives += 1;
+        self.part_stages();
+    }
+
+    /// What the equations have besides their linear part, at all stages behind.
+    fn part_stages(&mut self) {
+        let mut past = std::mem::take(&mut self.memory.past);
+        for stage in &mut past {
+            self.linear(stage.motion.each_ref().map(Vec::as_slice), &mut stage.rest);
+        }
+        self.memory.past = past;
     }
 
     /// `∂f/∂q̈ ⊗ 1 + h ∂f/∂q̇ ⊗ A + h² ∂f/∂q ⊗ A²`, factored: with the eigenvalues of `A` it is one real system and one in complex
@@ -255,7 +296,7 @@ impl Collocation {
     }
 
     /// First guess of the stages. What the equations have besides their linear part changes slowly, also where vibrations are so fast that
-    /// a step does not resolve them: it is carried on from the stages of the step before, and the linear part is solved with it.
+    /// a step does not resolve them: its polynomial through the stages behind is carried on, and the linear part is solved with it.
     fn guess<T: SecondOrder>(
         &mut self,
         system: &mut T,
@@ -265,33 +306,68 @@ impl Collocation {
         v: &[f64],
     ) -> Result<(), Failed<T::Trouble>> {
         let n = self.n;
-        let Some(last) = self.last.take_if(|last| h < FARTHEST * last.h) else {
+        let first = self.first_that_leads(t + h);
+        let Some(first) = first else {
+            self.memory.past.clear();
             let mut a = vec![0.0; n];
             system.acceleration(t, q, v, &mut a).map_err(Failed::Refused)?;
-            (0..3).for_each(|s| self.k[s * n..(s + 1) * n].copy_from_slice(&a));
+            (0..3).for_each(|s| self.memory.k[s * n..(s + 1) * n].copy_from_slice(&a));
             return Ok(());
         };
-        let mut linear = vec![0.0; 3 * n];
-        for (s, out) in linear.chunks_mut(n).enumerate() {
-            self.linear(last.stages.each_ref().map(|all| &all[s * n..(s + 1) * n]), out);
-        }
-        let mut own = vec![0.0; n];
+        let [mut x, mut y, mut own] = std::mem::take(&mut self.at);
         for s in 0..3 {
-            let w = self.between(1.0 + self.tableau.c[s] * h / last.h);
-            for i in 0..n {
-                let on = |all: &[f64]| (0..3).map(|r| w[r] * all[r * n + i]).sum::<f64>();
-                (self.k[s * n + i], self.scratch[s * n + i]) = (on(&last.stages[0]), on(&linear));
+            self.put_stage(s, h, [q, v], [&mut x, &mut y]);
+            self.linear([&self.memory.k[s * n..(s + 1) * n], &y, &x], &mut own);
+            let past = &self.memory.past[first..];
+            let at = t + self.tableau.c[s] * h;
+            let out = &mut self.scratch[s * n..(s + 1) * n];
+            out.iter_mut().zip(&own).for_each(|(out, own)| *out = -own);
+            for (r, stage) in past.iter().enumerate() {
+                let others = past.iter().enumerate().filter(|(o, _)| *o != r);
+                let weight: f64 = others.map(|(_, o)| (at - o.t) / (stage.t - o.t)).product();
+                out.iter_mut().zip(&stage.rest).for_each(|(out, rest)| *out += weight * rest);
             }
         }
-        for s in 0..3 {
-            let (_, [x, y, k]) = self.stage(s, h, q, v);
-            self.linear([&k, &y, &x], &mut own);
-            (0..n).for_each(|i| self.scratch[s * n + i] -= own[i]);
-        }
+        self.at = [x, y, own];
         self.correction();
-        self.k.iter_mut().zip(&self.scratch).for_each(|(k, d)| *k += d);
-        self.last = Some(last);
+        self.memory.k.iter_mut().zip(&self.scratch).for_each(|(k, d)| *k += d);
         Ok(())
+    }
+
+    /// The first of the stages behind whose polynomial is carried on to a time: all, those of the last step, or none.
+    fn first_that_leads(&self, to: f64) -> Option<usize> {
+        let past = &self.memory.past;
+        let last = past.len().checked_sub(3)?;
+        let (from, end) = (past[last].t, past[last + 2].t);
+        let far = (to - end) / (end - from);
+        if far < FARTHEST_OF_TWO && last > 0 {
+            Some(0)
+        } else if far < FARTHEST {
+            Some(last)
+        } else {
+            None
+        }
+    }
+
+    /// Remember the stages of a step from `t` on that was found.
+    fn remember(&mut self, t: f64, h: f64, q: &[f64], v: &[f64]) {
+        let n = self.n;
+        if self.memory.past.len() + 3 > MOST_PAST {
+            self.memory.past.rotate_left(3);
+        } else {
+            let empty = || PastStage { t: 0.0, motion: [0; 3].map(|_| vec![0.0; n]), rest: vec![0.0; n] };
+            self.memory.past.extend([empty(), empty(), empty()]);
+        }
+        let first = self.memory.past.len() - 3;
+        for s in 0..3 {
+            let mut stage = std::mem::take(&mut self.memory.past[first + s]);
+            stage.t = t + self.tableau.c[s] * h;
+            let [k, y, x] = &mut stage.motion;
+            k.copy_from_slice(&self.memory.k[s * n..(s + 1) * n]);
+            self.put_stage(s, h, [q, v], [x, y]);
+            self.linear(stage.motion.each_ref().map(Vec::as_slice), &mut stage.rest);
+            self.memory.past[first + s] = stage;
+        }
     }
 
     /// One step, in place. `scale` is what counts as one in each coordinate, `rate_scale` in each rate.
@@ -316,7 +392,8 @@ impl Collocation {
                 Known::Matrices if self.asks => continue,
                 Known::Matrices => {
                     system.matrices(t, q, v, &mut self.by).map_err(Failed::Refused)?;
-                    (self.known, self.factored, self.rate) = (Known::Matrices, None, 1.0);
+                    self.known = Known::Matrices;
+                    self.renewed();
                 }
                 _ => self.differentiate(system, t, q, v)?,
             }
@@ -327,23 +404,17 @@ impl Collocation {
                 self.asks |= attempt == 2 && failed.is_ok();
                 break;
             }
-            self.last = None;
+            self.restart();
         }
         failed?;
-        let mut stages = [self.k.clone(), Vec::new(), Vec::new()];
-        for s in 0..3 {
-            let (_, [x, y, _]) = self.stage(s, h, q, v);
-            stages[1].extend(y);
-            stages[2].extend(x);
-        }
-        self.last = Some(LastStep { h, stages });
-        let (n, b, A) = (self.n, self.tableau.b, &self.tableau.A);
+        self.remember(t, h, q, v);
+        let (n, b, A, k) = (self.n, self.tableau.b, &self.tableau.A, &self.memory.k);
+        // b^T A: the double integral.
+        let twice: [f64; 3] = std::array::from_fn(|r| (0..3).map(|s| b[s] * A[s][r]).sum());
         for i in 0..n {
-            let sum: f64 = (0..3).map(|s| b[s] * self.k[s * n + i]).sum();
-            // b^T A: the double integral.
-            let twice: f64 = (0..3).map(|r| (0..3).map(|s| b[s] * A[s][r]).sum::<f64>() * self.k[r * n + i]).sum();
-            q[i] += h * v[i] + h * h * twice;
-            v[i] += h * sum;
+            let sum = |w: &[f64; 3]| w[0] * k[i] + w[1] * k[n + i] + w[2] * k[2 * n + i];
+            q[i] += h * v[i] + h * h * sum(&twice);
+            v[i] += h * sum(&b);
         }
         Ok(())
     }
@@ -355,22 +426,22 @@ impl Collocation {
 
     /// A stage of the last step, from where it began: the fraction of the step, positions, rates and accelerations.
     pub fn stage(&self, s: usize, h: f64, q: &[f64], v: &[f64]) -> (f64, [Vec<f64>; 3]) {
-        let (n, A) = (self.n, &self.tableau.A);
-        let (mut x, mut y) = (q.to_vec(), v.to_vec());
-        for i in 0..n {
-            let k = |r: usize| self.k[r * n + i];
-            let once: f64 = (0..3).map(|r| A[s][r] * k(r)).sum();
-            let twice: f64 = (0..3).map(|r| (0..3).map(|m| A[s][m] * A[m][r]).sum::<f64>() * k(r)).sum();
-            x[i] += h * self.tableau.c[s] * v[i] + h * h * twice;
-            y[i] += h * once;
-        }
-        (self.tableau.c[s], [x, y, self.k[s * n..(s + 1) * n].to_vec()])
+        let n = self.n;
+        let (mut x, mut y) = (vec![0.0; n], vec![0.0; n]);
+        self.put_stage(s, h, [q, v], [&mut x, &mut y]);
+        (self.tableau.c[s], [x, y, self.memory.k[s * n..(s + 1) * n].to_vec()])
     }
 
-    /// Weights of the stages in their polynomial at a fraction of the step.
-    fn between(&self, x: f64) -> [f64; 3] {
-        let c = self.tableau.c;
-        std::array::from_fn(|r| (0..3).filter(|o| *o != r).map(|o| (x - c[o]) / (c[r] - c[o])).product())
+    /// Positions and rates of a stage.
+    fn put_stage(&self, s: usize, h: f64, [q, v]: [&[f64]; 2], [x, y]: [&mut [f64]; 2]) {
+        let (n, A, k) = (self.n, &self.tableau.A, &self.memory.k);
+        let twice: [f64; 3] = std::array::from_fn(|r| (0..3).map(|m| A[s][m] * A[m][r]).sum());
+        let along = h * self.tableau.c[s];
+        for i in 0..n {
+            let sum = |w: &[f64; 3]| w[0] * k[i] + w[1] * k[n + i] + w[2] * k[2 * n + i];
+            x[i] = q[i] + along * v[i] + h * h * sum(&twice);
+            y[i] = v[i] + h * sum(&A[s]);
+        }
     }
 
     #[allow(clippy::too_many_arguments)]
@@ -385,20 +456,25 @@ impl Collocation {
         tolerance: f64,
     ) -> Result<(), Failed<T::Trouble>> {
         let n = self.n;
-        let mut f = vec![0.0; n];
         let mut before = f64::INFINITY;
         for round in 0..MOST_CORRECTIONS {
+            let [mut x, mut y, mut f] = std::mem::take(&mut self.at);
+            let mut asked = Ok(());
             for s in 0..3 {
-                let (c, [x, y, a]) = self.stage(s, h, q, v);
-                self.ask(system, t + c * h, [&x, &y, &a], &mut f)?;
-                (0..n).for_each(|i| self.scratch[s * n + i] = -f[i]);
+                self.put_stage(s, h, [q, v], [&mut x, &mut y]);
+                self.evaluations += 1;
+                let motion = [&x[..], &y, &self.memory.k[s * n..(s + 1) * n]];
+                asked = asked.and_then(|()| system.unbalanced(t + self.tableau.c[s] * h, motion, &mut f));
+                self.scratch[s * n..(s + 1) * n].iter_mut().zip(&f).for_each(|(out, f)| *out = -f);
             }
+            self.at = [x, y, f];
+            asked.map_err(Failed::Refused)?;
             self.correction();
             let mut size: f64 = 0.0;
             for s in 0..3 {
                 for (i, scale) in scale.iter().enumerate() {
                     let d = self.scratch[s * n + i];
-                    self.k[s * n + i] += d;
+                    self.memory.k[s * n + i] += d;
                     // What the correction moves in this step.
                     size = size.max(h * h * d.abs() / scale);
                 }

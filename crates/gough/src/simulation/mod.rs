@@ -14,11 +14,9 @@ mod plant;
 mod watch;
 
 pub use control::{Controller, EffortTable, Feedback, Gains, Law};
-pub use flexible::{
-    FlexibleInstant, FlexibleLaw, FlexibleOptions, FlexibleSummary, SETTLED, TimedLoad, simulate_flexible,
-};
+pub use flexible::{FlexibleInstant, FlexibleLaw, FlexibleOptions, FlexibleSummary, TimedLoad, simulate_flexible};
 pub use integrate::Method;
-pub use outcome::{Instant, Noise, SetupError, SimulationOptions, Stop, Summary};
+pub use outcome::{Ended, Instant, MovingPoint, Noise, SetupError, SimulationOptions, Stop, Summary};
 
 use crate::dynamics::newton_euler::Sign;
 use crate::kinematics::{Kind, SINGULAR, SolveError, WorkingMode};
@@ -222,7 +220,7 @@ impl<'a, 'r> Run<'a, 'r> {
                 return Ok(self.end(Stop::End));
             }
             if self.summary.steps + self.summary.rejected >= MOST_STEPS {
-                return Ok(self.end(Stop::TooManySteps));
+                return Ok(self.end(Stop::TooManySteps { most: MOST_STEPS }));
             }
             let tried_in_all = self.summary.steps + self.summary.rejected;
             if tried_in_all % 256 == 255 {

@@ -1,9 +1,10 @@
 //! What is asked of a simulation, and what comes of it.
 
-use super::{MOST_STEPS, Method};
+use super::Method;
 use crate::dynamics::newton_euler::Sign;
 use crate::kinematics::{Kind, SolveError};
-use crate::spatial::{Pose, Wrench};
+use crate::model::BodyPoint;
+use crate::spatial::{Accel, Pose, Twist, Wrench};
 use std::fmt;
 
 /// Normal noise of what a controller measures: joints for joint PD, the platform for the others.
@@ -38,6 +39,8 @@ pub struct SimulationOptions {
     pub load: Wrench<f64>,
     /// Go on through Type 2 singularities, where the platform is not held but its motion is determined.
     pub through_type2: bool,
+    /// Points whose motion is recorded.
+    pub points: Vec<BodyPoint>,
 }
 
 impl SimulationOptions {
@@ -53,6 +56,7 @@ impl SimulationOptions {
             noise: None,
             load: Wrench::zero(),
             through_type2: false,
+            points: Vec::new(),
         }
     }
 }
@@ -154,7 +158,10 @@ pub enum Stop {
     /// Steps became too small for the tolerance, not near any singularity.
     StepTooSmall,
     /// There were too many.
-    TooManySteps,
+    TooManySteps {
+        /// The most there may be.
+        most: usize,
+    },
 }
 
 impl Stop {
@@ -167,7 +174,7 @@ impl Stop {
             Self::Refused(e) => e.kind(),
             Self::Controller(_) => "controller",
             Self::StepTooSmall => "step-too-small",
-            Self::TooManySteps => "too-many-steps",
+            Self::TooManySteps { .. } => "too-many-steps",
         }
     }
 }
@@ -193,8 +200,47 @@ impl fmt::Display for Stop {
             Self::StepTooSmall => {
                 f.write_str("steps became too small for the tolerance; motion too stiff or not smooth: widen the friction's sign or the tolerance")
             }
-            Self::TooManySteps => write!(f, "{MOST_STEPS} steps were taken; ask for a shorter time or a wider tolerance"),
+            Self::TooManySteps { most } => write!(f, "{most} steps were taken; ask for a shorter time or a wider tolerance"),
         }
+    }
+}
+
+/// A point of a body at an instant, in world axes.
+#[derive(Clone, Copy, PartialEq, Debug, serde::Serialize)]
+pub struct MovingPoint {
+    /// Where it is, m.
+    pub position: [f64; 3],
+    /// Its velocity, m/s.
+    pub velocity: [f64; 3],
+    /// Its acceleration, m/s².
+    pub acceleration: [f64; 3],
+    /// How far it is from where it would be on the rigid robot whose active joints stand as they do, m; none for rigid robots, and where
+    /// the rigid robot cannot stand so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub deflection: Option<[f64; 3]>,
+}
+
+impl MovingPoint {
+    pub(super) fn new((X, V, A): (Pose<f64>, Twist<f64>, Accel<f64>)) -> Self {
+        Self { position: X.p.into(), velocity: V.v.into(), acceleration: A.a.into(), deflection: None }
+    }
+}
+
+/// Why and when a motion ended.
+#[derive(Clone, PartialEq, Debug, serde::Serialize)]
+pub struct Ended {
+    /// A short name that programs can rely on.
+    pub kind: &'static str,
+    /// In words.
+    pub message: String,
+    /// When.
+    pub t: f64,
+}
+
+impl Ended {
+    /// A reason that rigid robots have too.
+    pub fn by(stop: &Stop, t: f64) -> Self {
+        Self { kind: stop.kind(), message: stop.to_string(), t }
     }
 }
 
@@ -225,6 +271,8 @@ pub struct Instant {
     pub losses: f64,
     /// Work of what acts on the platform from outside, since the start.
     pub work_of_load: f64,
+    /// The points that were asked for.
+    pub points: Vec<MovingPoint>,
 }
 
 /// How a motion went.

@@ -3,18 +3,30 @@
 use super::Law;
 use super::control::{Governor, Sensed};
 use super::integrate::{ChartState, RATES, Vector, WORKS, chart_rate};
-use super::outcome::{Instant, Noise, SimulationOptions};
+use super::outcome::{Instant, MovingPoint, Noise, SimulationOptions};
 use crate::dynamics::Dynamics;
 use crate::dynamics::newton_euler::energies;
 use crate::kinematics::closure::gap;
-use crate::kinematics::motion::{move_bodies, move_from};
-use crate::kinematics::{SolveError, WorkingMode, inverse_in, joint_value, pose_bodies};
-use crate::model::Model;
+use crate::kinematics::motion::{Motion, move_bodies, move_from};
+use crate::kinematics::{Positions, SolveError, WorkingMode, inverse_in, joint_value, pose_bodies};
+use crate::model::{BodyPoint, Model, Node};
 use crate::spatial::orientation::from_axis_angle;
-use crate::spatial::{Pose, Vec3, vec3};
+use crate::spatial::{Accel, Pose, Twist, Vec3, vec3};
 use crate::trajectory::drive_limits;
 use rand::RngExt;
 use rand_pcg::Pcg64Mcg;
+
+/// A point of a body that moves as `motion` says.
+fn point_motion(point: &BodyPoint, pos: &Positions<f64>, motion: &Motion<f64>) -> MovingPoint {
+    let X = pos.node(point.node);
+    let r = X.R.apply(point.at.unwrap_or_else(Vec3::zeros));
+    let (V, A) = match point.node {
+        Node::World => (Twist::zero(), Accel::zero()),
+        Node::Platform => (motion.V_WE, motion.A_WE),
+        Node::Body(b) => (motion.V_WB[b], motion.A_WB[b]),
+    };
+    MovingPoint::new((Pose { R: X.R, p: X.p + r }, V.at(r), A.at(r, V.w)))
+}
 
 /// Why an evaluation has no answer.
 #[derive(Clone, Debug)]
@@ -184,6 +196,7 @@ impl<'a> Plant<'a> {
             work: state.y[WORKS],
             losses: state.y[WORKS + 1],
             work_of_load: state.y[WORKS + 2],
+            points: self.options.points.iter().map(|p| point_motion(p, &d.pos, &d.motion)).collect(),
             t_r,
             td_r,
         })

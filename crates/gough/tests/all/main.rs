@@ -32,6 +32,7 @@ mod matrices;
 mod mobility;
 mod modes;
 mod motion;
+mod moving_points;
 mod names;
 mod newcomer;
 mod one_truth;

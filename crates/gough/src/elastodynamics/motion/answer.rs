@@ -1,6 +1,7 @@
 //! Questions about a flexible robot in motion and their answers.
 
-use super::solve::{FlexibleRobot, FlexibleState, ReducedEquations, ScaledCholesky};
+use super::reduce::ReducedEquations;
+use super::solve::{FlexibleRobot, FlexibleState, ScaledCholesky};
 use crate::dynamics::Sign;
 use crate::elastodynamics::error::ElasticError;
 use crate::elastodynamics::plan::Sliding;
@@ -264,7 +265,7 @@ impl FlexibleRobot<'_> {
                 let n = equations.J.cols;
                 // The tool's acceleration is linear in the independent ones: column by column.
                 let at = |own: &[f64]| {
-                    let all: Vec<f64> = equations.J.apply(own).iter().zip(&equations.b).map(|(x, b)| x + b).collect();
+                    let all = equations.all_accelerations(own);
                     let A = self.flexible.tool(&all, &self.data).2;
                     Twist { v: A.a, w: A.alpha }.to_array()
                 };
@@ -293,7 +294,7 @@ impl FlexibleRobot<'_> {
         own: &[f64],
         efforts: Vec<f64>,
     ) -> FlexibleAnswer {
-        let all: Vec<f64> = equations.J.apply(own).iter().zip(&equations.b).map(|(x, b)| x + b).collect();
+        let all = equations.all_accelerations(own);
         let motion = |slots: &[usize]| CoordinateMotion {
             q: slots.iter().map(|k| state.at.q[*k]).collect(),
             qd: slots.iter().map(|k| state.rates[*k]).collect(),

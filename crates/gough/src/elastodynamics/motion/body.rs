@@ -30,7 +30,7 @@ pub struct FlexibleBody<S: Real> {
     J_ee: Vec<Mat3<S>>,
 }
 
-/// What depends on the deformation.
+/// What depends on the deformation, in memory that is used again and again.
 #[derive(Clone, Debug)]
 pub struct Deformed<S: Real> {
     /// Inertia of the deformed body.
@@ -41,6 +41,8 @@ pub struct Deformed<S: Real> {
     pub wrench: Wrench<S>,
     /// Inertial generalised forces of the rates, `s_in`.
     pub forces: Vec<S>,
+    /// `G_k = ∫ r Φ_kᵀ dm` of the deformed body.
+    G: Vec<Mat3<S>>,
 }
 
 /// `∫ b × a dm` of `∫ a bᵀ dm`.
@@ -168,52 +170,42 @@ impl<S: Real> FlexibleBody<S> {
         }
     }
 
-    /// `G_k = ∫ r Φ_kᵀ dm` of the deformed body.
-    fn shape_moments(&self, q: &[S]) -> Vec<Mat3<S>> {
+    /// Inertia of the deformed body, and columns `[MS_de; MS_re(q_e)]`, (10.40)-(10.46).
+    pub fn deform_inertia(&self, q: &[S], out: &mut Deformed<S>) {
         let n = self.size();
-        (0..n).map(|k| (0..n).fold(self.J_re[k], |sum, i| sum + self.J_ee[i * n + k] * q[i])).collect()
-    }
-
-    fn inertia_with(&self, q: &[S], G: &[Mat3<S>]) -> (Inertia<S>, Vec<[S; 6]>) {
-        let mut inertia = self.rigid;
+        out.G.clear();
+        out.G.extend((0..n).map(|k| (0..n).fold(self.J_re[k], |sum, i| sum + self.J_ee[i * n + k] * q[i])));
+        out.inertia = self.rigid;
         for (k, q) in q.iter().enumerate() {
-            inertia.ms += self.MS_de[k] * *q;
-            inertia.I_o += (second_moment(&self.J_re[k]).transpose() + second_moment(&G[k])) * *q;
+            out.inertia.ms += self.MS_de[k] * *q;
+            out.inertia.I_o += (second_moment(&self.J_re[k]).transpose() + second_moment(&out.G[k])) * *q;
         }
-        let column = |k: usize| {
-            let MS_re = self.beta[k] + axial(&(G[k] - self.J_re[k]).transpose());
+        let column = |(k, G): (usize, &Mat3<S>)| {
+            let MS_re = self.beta[k] + axial(&(G - self.J_re[k]).transpose());
             Twist { v: self.MS_de[k], w: MS_re }.to_array()
         };
-        (inertia, (0..self.size()).map(column).collect())
-    }
-
-    /// Inertia of the deformed body, and columns `[MS_de; MS_re(q_e)]`, (10.40)-(10.46).
-    pub fn deformed_inertia(&self, q: &[S]) -> (Inertia<S>, Vec<[S; 6]>) {
-        self.inertia_with(q, &self.shape_moments(q))
+        out.M_re.clear();
+        out.M_re.extend(out.G.iter().enumerate().map(column));
     }
 
     /// Inertia of the deformed body and what its rates do, for its twist in its own axes, (10.40)-(10.46), (10.62)-(10.64).
-    pub fn deformed(&self, V: Twist<S>, q: &[S], qd: &[S]) -> Deformed<S> {
+    pub fn deform(&self, V: Twist<S>, q: &[S], qd: &[S], out: &mut Deformed<S>) {
         let n = self.size();
         let (w, two) = (V.w, S::lit(2.0));
-        let G = self.shape_moments(q);
-        let (inertia, M_re) = self.inertia_with(q, &G);
+        self.deform_inertia(q, out);
         let (mut drift, mut coriolis) = (Vec3::zeros(), Vec3::zeros());
-        for k in 0..n {
-            drift += self.MS_de[k] * (two * qd[k]);
-            coriolis += second_moment(&G[k]) * w * (two * qd[k]);
+        for (k, qd) in qd.iter().enumerate() {
+            drift += self.MS_de[k] * (two * *qd);
+            coriolis += second_moment(&out.G[k]) * w * (two * *qd);
         }
-        let gyroscopic = inertia.gyroscopic(w);
+        let gyroscopic = out.inertia.gyroscopic(w);
         let forces = (0..n).map(|i| {
             let turning = (0..n).fold(Mat3::zeros(), |sum, k| sum + self.J_ee[i * n + k] * qd[k]);
-            two * axial(&turning).dot(&w) - w.dot(&(second_moment(&G[i]) * w))
+            two * axial(&turning).dot(&w) - w.dot(&(second_moment(&out.G[i]) * w))
         });
-        Deformed {
-            inertia,
-            M_re,
-            wrench: Wrench { f: gyroscopic.f + cross(w, drift), m: gyroscopic.m + coriolis },
-            forces: forces.collect(),
-        }
+        out.forces.clear();
+        out.forces.extend(forces);
+        out.wrench = Wrench { f: gyroscopic.f + cross(w, drift), m: gyroscopic.m + coriolis };
     }
 
     /// `K_ee q + D_ee q̇`.
@@ -230,6 +222,13 @@ impl<S: Real> FlexibleBody<S> {
     }
 }
 
+impl<S: Real> Default for Deformed<S> {
+    fn default() -> Self {
+        let (M_re, forces, G) = (Vec::new(), Vec::new(), Vec::new());
+        Self { inertia: Inertia::zero(), M_re, wrench: Wrench::zero(), forces, G }
+    }
+}
+
 impl<S: Real> Deformed<S> {
     /// `[Σf; Σm]` for an acceleration of the frame while the elastic rates do not change.
     pub fn wrench_at(&self, A: Accel<S>) -> Wrench<S> {
@@ -238,7 +237,7 @@ impl<S: Real> Deformed<S> {
 }
 
 /// Displacement of the axis and rotation of the section at ξ per unit of a component of the far node's displacement, (F.1).
-fn beam_shape<S: Real>(l: S, xi: f64, component: usize) -> (Vec3<S>, Vec3<S>) {
+pub(super) fn beam_shape<S: Real>(l: S, xi: f64, component: usize) -> (Vec3<S>, Vec3<S>) {
     let lit = S::lit;
     let (zero, along) = (S::zero(), lit(xi));
     let (cubic, slope) = (lit(3.0 * xi * xi - 2.0 * xi.powi(3)), lit(6.0 * (xi - xi * xi)) / l);

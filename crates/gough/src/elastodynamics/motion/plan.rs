@@ -48,7 +48,7 @@ pub(super) enum ReachedBy<S: Real> {
 }
 
 impl<S: Real> ReachedBy<S> {
-    fn tip(X0: Pose<S>, shapes: Vec<(usize, Twist<S>)>) -> Self {
+    pub(super) fn tip(X0: Pose<S>, shapes: Vec<(usize, Twist<S>)>) -> Self {
         let still = |k: usize| shapes.iter().all(|(_, t)| t.w[k].is_zero());
         let axis = (0..3).find(|k| (0..3).all(|j| j == *k || still(j)));
         Self::Tip { X0, shapes, axis }
@@ -73,6 +73,14 @@ pub(super) struct Mass<S: Real> {
     pub slots: Vec<usize>,
 }
 
+impl<S: Real> Mass<S> {
+    /// Its own of all coordinates.
+    pub fn pick(&self, all: &[S], own: &mut Vec<S>) {
+        own.clear();
+        own.extend(self.slots.iter().map(|k| all[*k]));
+    }
+}
+
 /// A closure: its sides on frames, none being the base.
 #[derive(Clone, Debug)]
 pub(super) struct Loop<S: Real> {
@@ -83,7 +91,7 @@ pub(super) struct Loop<S: Real> {
 /// What is decided on `f64`: frames and links, components of displacements, the frame of the tool point.
 #[derive(Clone, Debug)]
 pub struct FlexiblePlan {
-    nodal: ElasticPlan,
+    pub(super) nodal: ElasticPlan,
     components: Vec<Vec<usize>>,
     tool: usize,
 }
@@ -102,6 +110,8 @@ pub struct FlexibleModel<S: Real> {
     /// The point or frame that is called platform.
     pub(super) tool: (Option<usize>, Pose<S>),
     pub(super) platform: Option<usize>,
+    /// Frames by the place of what they stand for in the plan; none for what does not move.
+    pub(super) steps: Vec<Option<usize>>,
     /// Joint frames of the bodies, on the frames that carry them.
     pub(super) origins: PerBody<(Option<usize>, Pose<S>)>,
     pub(super) gravity: Vec3<S>,
@@ -125,6 +135,7 @@ impl<S: Real> FlexibleModel<S> {
             springs: Vec::new(),
             tool: (None, Pose::identity()),
             platform: None,
+            steps: Vec::new(),
             origins: model.topology().bodies.map(|_, _| (None, Pose::identity())),
             gravity: model.numbers().gravity,
             arms: plan.arms.clone(),
@@ -144,6 +155,7 @@ impl<S: Real> FlexibleModel<S> {
             }
         }
         flexible.tool = flexible.tool_of(model, chosen.tool, &numbers, &known);
+        flexible.steps = known;
         flexible
     }
 
@@ -155,6 +167,14 @@ impl<S: Real> FlexibleModel<S> {
     /// Places of the elastic coordinates.
     pub fn elastic(&self) -> Vec<usize> {
         (0..self.coordinates.len()).filter(|k| self.coordinates[*k].is_elastic()).collect()
+    }
+
+    /// Places of all joints.
+    pub(super) fn joint_slots(&self) -> impl Iterator<Item = (usize, CoordId)> {
+        self.coordinates.iter().enumerate().filter_map(|(slot, c)| match c {
+            MotionCoordinate::Joint(c) => Some((slot, *c)),
+            _ => None,
+        })
     }
 
     /// Places of joint coordinates.
@@ -260,6 +280,9 @@ impl<S: Real> FlexibleModel<S> {
         let link = &plan.links[k];
         let [from, to] = link.frames.map(|f| numbers.X_HF[f]);
         if let LinkJoint::Tree(b) = link.joint {
+            if model.topology().bodies[b].joint == JointKind::Fixed {
+                return ReachedBy::tip(from.inverse() * model.numbers().bodies[b].X_PF * to, Vec::new());
+            }
             return ReachedBy::Joint {
                 X0: from.inverse() * model.numbers().bodies[b].X_PF,
                 X1: to,

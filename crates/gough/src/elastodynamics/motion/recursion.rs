@@ -1,6 +1,7 @@
 //! Motion of every frame, base to tip, and inertia and bias forces of the cut robot, (10.75)-(10.103), in any scalar.
 
-use super::plan::{FlexibleModel, ReachedBy};
+use super::body::Deformed;
+use super::plan::{FlexibleModel, FrameStep, ReachedBy};
 use super::rotation::ElasticTurn;
 use crate::linalg::small::Dense;
 use crate::model::JointKind;
@@ -28,6 +29,8 @@ pub struct FrameMotion<S: Real> {
     pub bias: Accel<S>,
     /// Its motion per unit of each slot of its path, (10.78).
     pub columns: Vec<Twist<S>>,
+    /// What its own coordinates do to it: the joint, or the displacement of the tip.
+    own: Pose<S>,
 }
 
 /// Memory of one computation.
@@ -39,22 +42,19 @@ pub struct FlexibleData<S: Real> {
     pub M: Dense<S>,
     /// `c_tot` of the cut robot: rates, gravity, stiffness and damping of bodies; friction of joints is not in it.
     pub c: Vec<S>,
+    /// The body that is looked at: what its deformation does, its elastic coordinates and their rates.
+    body: (Deformed<S>, [Vec<S>; 2]),
 }
 
 impl<S: Real> FlexibleModel<S> {
     /// Memory for one computation.
     pub fn data(&self) -> FlexibleData<S> {
         let n = self.coordinates().len();
-        let frame = |k: usize| FrameMotion {
-            X_WF: Pose::identity(),
-            V: Twist::zero(),
-            bias: Accel::zero(),
-            columns: vec![Twist::zero(); self.frames[k].path.len()],
-        };
         FlexibleData {
-            frames: (0..self.frames.len()).map(frame).collect(),
+            frames: self.frames.iter().map(|f| FrameMotion::still(f.path.len())).collect(),
             M: Dense::zeros(n, n),
             c: vec![S::zero(); n],
+            body: (Deformed::default(), [Vec::new(), Vec::new()]),
         }
     }
 
@@ -65,6 +65,7 @@ impl<S: Real> FlexibleModel<S> {
             ReachedBy::Joint { X0, X1, kind, parts } => {
                 *X0 * MovingJoint::new(*kind, sum(parts, &at.q), S::zero()).X * *X1
             }
+            ReachedBy::Tip { X0, shapes, .. } if shapes.is_empty() => *X0,
             ReachedBy::Tip { X0, shapes, axis } => {
                 let u = tip_moved(shapes, &at.q);
                 *X0 * Pose { R: ElasticTurn::rotation(*axis, u.w), p: u.v }
@@ -82,32 +83,44 @@ impl<S: Real> FlexibleModel<S> {
 
     /// Poses and Jacobians of all frames.
     pub fn place_frames(&self, at: &FlexiblePositions<S>, data: &mut FlexibleData<S>) {
-        for k in 0..self.frames.len() {
-            let frame = &self.frames[k];
+        for (k, frame) in self.frames.iter().enumerate() {
             let (before, rest) = data.frames.split_at_mut(k);
-            let out = &mut rest[0];
-            let from = frame.from.map(|f| &before[f]);
-            let carried = from.map_or(0, |f| f.columns.len());
-            match &frame.step {
-                ReachedBy::Free => self.place_platform(at, out),
-                ReachedBy::Joint { X0, X1, kind, parts } => {
-                    let joint = MovingJoint::new(*kind, sum(parts, &at.q), S::zero());
-                    carry(from, &(*X0 * joint.X * *X1), out);
-                    let own = X1.pull(joint.axis);
-                    out.columns[carried..].fill(Twist::zero());
-                    for (slot, c) in parts {
-                        if let Some(place) = frame.path.iter().position(|s| s == slot) {
-                            out.columns[place] = out.columns[place] + own.scale(*c);
-                        }
+            self.place_frame(frame, before, at, &mut rest[0]);
+        }
+    }
+
+    /// Pose and Jacobian of one frame, those before it being placed.
+    pub(super) fn place_frame(
+        &self,
+        frame: &FrameStep<S>,
+        before: &[FrameMotion<S>],
+        at: &FlexiblePositions<S>,
+        out: &mut FrameMotion<S>,
+    ) {
+        let from = frame.from.map(|f| &before[f]);
+        let carried = from.map_or(0, |f| f.columns.len());
+        match &frame.step {
+            ReachedBy::Free => self.place_platform(at, out),
+            ReachedBy::Joint { X0, X1, kind, parts } => {
+                let joint = MovingJoint::new(*kind, sum(parts, &at.q), S::zero());
+                out.own = joint.X;
+                carry(from, &(*X0 * joint.X * *X1), out);
+                let own = X1.pull(joint.axis);
+                out.columns[carried..].fill(Twist::zero());
+                for (slot, c) in parts {
+                    if let Some(place) = frame.path.iter().position(|s| s == slot) {
+                        out.columns[place] = out.columns[place] + own.scale(*c);
                     }
                 }
-                ReachedBy::Tip { X0, shapes, axis } => {
-                    let u = tip_moved(shapes, &at.q);
-                    let turn = ElasticTurn::about(*axis, u.w, Vec3::zeros());
-                    carry(from, &(*X0 * Pose { R: turn.R, p: u.v }), out);
-                    for ((_, t), column) in shapes.iter().zip(&mut out.columns[carried..]) {
-                        *column = Twist { v: turn.R.apply_inv(t.v), w: turn.R.apply_inv(turn.T * t.w) };
-                    }
+            }
+            ReachedBy::Tip { X0, shapes, .. } if shapes.is_empty() => carry(from, X0, out),
+            ReachedBy::Tip { X0, shapes, axis } => {
+                let u = tip_moved(shapes, &at.q);
+                let turn = ElasticTurn::about(*axis, u.w, Vec3::zeros());
+                out.own = Pose { R: turn.R, p: u.v };
+                carry(from, &(*X0 * out.own), out);
+                for ((_, t), column) in shapes.iter().zip(&mut out.columns[carried..]) {
+                    *column = Twist { v: turn.R.apply_inv(t.v), w: turn.R.apply_inv(turn.T * t.w) };
                 }
             }
         }
@@ -115,25 +128,42 @@ impl<S: Real> FlexibleModel<S> {
 
     /// Twists and bias accelerations of all frames, which are placed.
     pub fn move_frames(&self, at: &FlexiblePositions<S>, rates: &[S], data: &mut FlexibleData<S>) {
-        for k in 0..self.frames.len() {
-            let frame = &self.frames[k];
+        for (k, frame) in self.frames.iter().enumerate() {
             let (before, rest) = data.frames.split_at_mut(k);
-            let out = &mut rest[0];
-            let from = frame.from.map(|f| &before[f]);
-            match &frame.step {
-                ReachedBy::Free => {
-                    let moved = self.platform().into_iter().zip(&out.columns);
-                    out.V = moved.fold(Twist::zero(), |V, (slot, t)| V + t.scale(rates[slot]));
-                    out.bias = Accel::zero();
-                }
-                ReachedBy::Joint { X0, X1, kind, parts } => {
-                    let joint = MovingJoint::new(*kind, sum(parts, &at.q), sum(parts, rates));
-                    joint.over(&start(from, X0), X1, out);
-                }
-                ReachedBy::Tip { X0, shapes, axis } => {
-                    let (u, ud) = (tip_moved(shapes, &at.q), tip_moved(shapes, rates));
-                    tip_over(&start(from, X0), &ElasticTurn::about(*axis, u.w, ud.w), u.v, ud.v, out);
-                }
+            Self::move_frame(frame, before, at, rates, &mut rest[0]);
+        }
+    }
+
+    /// Twist and bias acceleration of one frame, which is placed, those before it having moved.
+    pub(super) fn move_frame(
+        frame: &FrameStep<S>,
+        before: &[FrameMotion<S>],
+        at: &FlexiblePositions<S>,
+        rates: &[S],
+        out: &mut FrameMotion<S>,
+    ) {
+        let from = frame.from.map(|f| &before[f]);
+        match &frame.step {
+            ReachedBy::Free => {
+                let moved = frame.path.iter().zip(&out.columns);
+                out.V = moved.fold(Twist::zero(), |V, (slot, t)| V + t.scale(rates[*slot]));
+                out.bias = Accel::zero();
+            }
+            ReachedBy::Joint { X0, X1, kind, parts } => {
+                let joint = MovingJoint { X: out.own, axis: axis_of(*kind), rate: sum(parts, rates) };
+                joint.over(&start(from, X0), X1, out);
+            }
+            ReachedBy::Tip { X0, shapes, .. } if shapes.is_empty() => {
+                let start = start(from, X0);
+                (out.V, out.bias) = (start.V, start.bias);
+            }
+            ReachedBy::Tip { X0, shapes, axis } => {
+                let ud = tip_moved(shapes, rates);
+                let turn = match axis {
+                    Some(_) => ElasticTurn::about_one(out.own.R, ud.w),
+                    None => ElasticTurn::new(tip_moved(shapes, &at.q).w, ud.w),
+                };
+                tip_over(&start(from, X0), &turn, out.own.p, ud.v, out);
             }
         }
     }
@@ -156,13 +186,14 @@ impl<S: Real> FlexibleModel<S> {
         accelerations: Option<&[S]>,
         data: &mut FlexibleData<S>,
     ) {
-        data.c.fill(S::zero());
+        let FlexibleData { frames, c, body: (d, [q, qd]), .. } = data;
+        c.fill(S::zero());
         for mass in &self.masses {
-            let frame = &data.frames[mass.frame];
+            let frame = &frames[mass.frame];
             let path = &self.frames[mass.frame].path;
-            let pick = |x: &[S]| -> Vec<S> { mass.slots.iter().map(|k| x[*k]).collect() };
-            let (q, qd) = (pick(&at.q), pick(rates));
-            let d = mass.body.deformed(frame.V, &q, &qd);
+            mass.pick(&at.q, q);
+            mass.pick(rates, qd);
+            mass.body.deform(frame.V, q, qd, d);
             let gravity = frame.X_WF.R.apply_inv(self.gravity);
             let mut A = Accel { a: frame.bias.a - gravity, alpha: frame.bias.alpha };
             let mut F = d.wrench;
@@ -176,23 +207,23 @@ impl<S: Real> FlexibleModel<S> {
             }
             F = F + d.inertia.apply(A);
             for (i, t) in path.iter().zip(&frame.columns) {
-                data.c[*i] += t.power(F);
+                c[*i] += t.power(F);
             }
             let n = mass.slots.len();
             for (k, slot) in mass.slots.iter().enumerate() {
                 let felt = A.power(Wrench::from_array(d.M_re[k]));
-                data.c[*slot] += felt + d.forces[k] + mass.body.elastic_force(&q, &qd, k);
+                c[*slot] += felt + d.forces[k] + mass.body.elastic_force(q, qd, k);
                 if let Some(all) = accelerations {
                     let row = mass.body.M_ee[k * n..(k + 1) * n].iter().zip(&mass.slots);
-                    data.c[*slot] += row.fold(S::zero(), |sum, (m, other)| sum + *m * all[*other]);
+                    c[*slot] += row.fold(S::zero(), |sum, (m, other)| sum + *m * all[*other]);
                 }
             }
         }
         if let Some(all) = accelerations {
-            self.rotors.iter().for_each(|(slot, I)| data.c[*slot] += *I * all[*slot]);
+            self.rotors.iter().for_each(|(slot, I)| c[*slot] += *I * all[*slot]);
         }
         for (slot, k) in &self.springs {
-            data.c[*slot] += *k * at.q[*slot];
+            c[*slot] += *k * at.q[*slot];
         }
     }
 
@@ -202,8 +233,10 @@ impl<S: Real> FlexibleModel<S> {
         for mass in &self.masses {
             let frame = &data.frames[mass.frame];
             let path = &self.frames[mass.frame].path;
-            let q: Vec<S> = mass.slots.iter().map(|k| at.q[*k]).collect();
-            let (inertia, M_re) = mass.body.deformed_inertia(&q);
+            let (d, [q, _]) = &mut data.body;
+            mass.pick(&at.q, q);
+            mass.body.deform_inertia(q, d);
+            let (inertia, M_re) = (&d.inertia, &d.M_re);
             for (i, t) in path.iter().zip(&frame.columns) {
                 let P = inertia.momentum(*t);
                 for (j, s) in path.iter().zip(&frame.columns) {
@@ -249,20 +282,7 @@ impl<S: Real> FlexibleModel<S> {
     pub fn tool(&self, accelerations: &[S], data: &FlexibleData<S>) -> (Pose<S>, Twist<S>, Accel<S>) {
         let (frame, X) = (self.tool.0, self.tool.1);
         let Some(f) = frame else { return (X, Twist::zero(), Accel::zero()) };
-        let motion = &data.frames[f];
-        let moved = self.frames[f].path.iter().zip(&motion.columns);
-        let A = moved.fold(motion.bias, |A, (slot, t)| Accel {
-            a: A.a + t.v * accelerations[*slot],
-            alpha: A.alpha + t.w * accelerations[*slot],
-        });
-        let A = A.at(X.p, motion.V.w);
-        let V = motion.V.at(X.p);
-        let R = motion.X_WF.R;
-        (
-            motion.X_WF * X,
-            Twist { v: R.apply(V.v), w: R.apply(V.w) },
-            Accel { a: R.apply(A.a), alpha: R.apply(A.alpha) },
-        )
+        data.frames[f].seen_in_world(&self.frames[f].path, &X, accelerations)
     }
 
     /// Power that damping takes from bodies that deform.
@@ -277,11 +297,12 @@ impl<S: Real> FlexibleModel<S> {
     pub fn energies(&self, at: &FlexiblePositions<S>, rates: &[S], data: &FlexibleData<S>) -> [S; 5] {
         let half = S::lit(0.5);
         let mut e = [S::zero(); 5];
+        let (mut d, mut q, mut qd) = (Deformed::default(), Vec::new(), Vec::new());
         for mass in &self.masses {
             let frame = &data.frames[mass.frame];
-            let pick = |x: &[S]| -> Vec<S> { mass.slots.iter().map(|k| x[*k]).collect() };
-            let (q, qd) = (pick(&at.q), pick(rates));
-            let d = mass.body.deformed(frame.V, &q, &qd);
+            mass.pick(&at.q, &mut q);
+            mass.pick(rates, &mut qd);
+            mass.body.deform(frame.V, &q, &qd, &mut d);
             let mixed = d
                 .M_re
                 .iter()
@@ -295,6 +316,37 @@ impl<S: Real> FlexibleModel<S> {
         e[1] = self.rotors.iter().fold(S::zero(), |sum, (slot, I)| sum + half * *I * rates[*slot].squared());
         e[3] += self.springs.iter().fold(S::zero(), |sum, (slot, k)| sum + half * *k * at.q[*slot].squared());
         e
+    }
+}
+
+impl<S: Real> FrameMotion<S> {
+    /// Memory for a frame that this many slots move.
+    pub(super) fn still(slots: usize) -> Self {
+        Self {
+            X_WF: Pose::identity(),
+            V: Twist::zero(),
+            bias: Accel::zero(),
+            columns: vec![Twist::zero(); slots],
+            own: Pose::identity(),
+        }
+    }
+
+    /// Pose, twist and acceleration of something fixed to the frame at `X`, in world axes, for accelerations of all coordinates; `path` are
+    /// the slots that move the frame.
+    pub(super) fn seen_in_world(
+        &self,
+        path: &[usize],
+        X: &Pose<S>,
+        accelerations: &[S],
+    ) -> (Pose<S>, Twist<S>, Accel<S>) {
+        let moved = path.iter().zip(&self.columns);
+        let A = moved.fold(self.bias, |A, (slot, t)| Accel {
+            a: A.a + t.v * accelerations[*slot],
+            alpha: A.alpha + t.w * accelerations[*slot],
+        });
+        let (A, V, R) = (A.at(X.p, self.V.w), self.V.at(X.p), self.X_WF.R);
+        let V = Twist { v: R.apply(V.v), w: R.apply(V.w) };
+        (self.X_WF * *X, V, Accel { a: R.apply(A.a), alpha: R.apply(A.alpha) })
     }
 }
 
@@ -329,6 +381,16 @@ fn carry<S: Real>(from: Option<&FrameMotion<S>>, X: &Pose<S>, out: &mut FrameMot
     }
 }
 
+/// About or along z.
+fn axis_of<S: Real>(kind: JointKind) -> Twist<S> {
+    let (zero, z) = (Vec3::zeros(), vec3(S::zero(), S::zero(), S::one()));
+    match kind {
+        JointKind::Revolute => Twist { v: zero, w: z },
+        JointKind::Prismatic => Twist { v: z, w: zero },
+        JointKind::Fixed => Twist::zero(),
+    }
+}
+
 /// A joint at a position and a rate, about or along z.
 struct MovingJoint<S: Real> {
     X: Pose<S>,
@@ -338,11 +400,11 @@ struct MovingJoint<S: Real> {
 
 impl<S: Real> MovingJoint<S> {
     fn new(kind: JointKind, q: S, rate: S) -> Self {
-        let z = vec3(S::zero(), S::zero(), S::one());
-        let (X, axis) = match kind {
-            JointKind::Revolute => (Pose::identity().turned(Turn::of(q)), Twist { v: Vec3::zeros(), w: z }),
-            JointKind::Prismatic => (Pose::translation(z * q), Twist { v: z, w: Vec3::zeros() }),
-            JointKind::Fixed => (Pose::identity(), Twist::zero()),
+        let axis = axis_of(kind);
+        let X = match kind {
+            JointKind::Revolute => Pose::identity().turned(Turn::of(q)),
+            JointKind::Prismatic => Pose::translation(axis.v * q),
+            JointKind::Fixed => Pose::identity(),
         };
         Self { X, axis, rate }
     }

@@ -1,5 +1,6 @@
 //! Frequency response of the platform by modes, and its compliance at rest, with the drives held.
 
+use super::points::MaterialPoint;
 use super::solve::{FlexibleRobot, FlexibleState};
 use crate::elastodynamics::error::ElasticError;
 use crate::linalg::dense::{Matrix, generalized_eigen};
@@ -61,13 +62,14 @@ impl FrequencyResponse {
 }
 
 impl FlexibleRobot<'_> {
-    /// Response at a state at rest: input and output are directions of a wrench and of a motion of the platform, in world axes. Every
-    /// mode has the damping of the bodies and, beside it, the damping ratio that the file gives to all modes.
+    /// Response at a state at rest: input and output are directions of a wrench and of a motion, in world axes, at points of bodies, or of
+    /// the platform where none is given. Every mode has the damping of the bodies and, beside it, the damping ratio that the file gives to
+    /// all modes.
     pub fn response(
         &mut self,
         state: &FlexibleState,
-        input: [f64; 6],
-        output: [f64; 6],
+        (input_at, input): (Option<&MaterialPoint>, [f64; 6]),
+        (output_at, output): (Option<&MaterialPoint>, [f64; 6]),
     ) -> Result<FrequencyResponse, ElasticError> {
         let small = self.linearise(state, true)?;
         let shared = self.model().description().elastic.damping.as_ref().map_or(0.0, |f| f.value);
@@ -77,39 +79,40 @@ impl FlexibleRobot<'_> {
         if values.first().is_some_and(|v| *v <= 1e-12 * values.last().copied().unwrap_or(1.0)) {
             return Err(ElasticError::NotAtRest);
         }
-        let tool = self.tool_motions(state, &small.slots);
+        let motions = [None, input_at, output_at].map(|at| self.motions_at(state, &small.slots, at));
         let n = small.slots.len();
-        let felt =
-            |r: usize| -> [f64; 6] { std::array::from_fn(|i| (0..n).map(|k| tool[k][i] * shapes[(k, r)]).sum()) };
+        let felt = |at: usize, r: usize| -> [f64; 6] {
+            std::array::from_fn(|i| (0..n).map(|k| motions[at][k][i] * shapes[(k, r)]).sum())
+        };
         let along = |a: &[f64; 6], b: &[f64; 6]| a.iter().zip(b).map(|(x, y)| x * y).sum::<f64>();
-        let (mut modes, mut compliance) = (Vec::with_capacity(n), [[0.0; 6]; 6]);
+        let (mut modes, mut compliance, mut static_compliance) = (Vec::with_capacity(n), [[0.0; 6]; 6], 0.0);
         for (r, value) in values.iter().enumerate() {
-            let (w_r, t) = (value.sqrt(), felt(r));
+            let (w_r, t) = (value.sqrt(), felt(0, r));
+            let residue = along(&felt(1, r), &input) * along(&felt(2, r), &output);
+            static_compliance += residue / value;
             let lost: f64 =
                 (0..n).map(|i| (0..n).map(|j| shapes[(i, r)] * small.D.at(i, j) * shapes[(j, r)]).sum::<f64>()).sum();
             let damping = shared + 0.5 * lost / w_r;
-            modes.push(ResponseMode {
-                hz: w_r / std::f64::consts::TAU,
-                damping,
-                residue: along(&t, &input) * along(&t, &output),
-            });
+            modes.push(ResponseMode { hz: w_r / std::f64::consts::TAU, damping, residue });
             for (row, x) in compliance.iter_mut().zip(&t) {
                 row.iter_mut().zip(&t).for_each(|(c, y)| *c += x * y / value);
             }
         }
-        let static_compliance = (0..6).map(|i| output[i] * along(&compliance[i], &input)).sum();
         Ok(FrequencyResponse { modes, static_compliance, compliance })
     }
 
-    /// Motion of the platform per unit of each of these coordinates, world axes.
-    fn tool_motions(&mut self, state: &FlexibleState, slots: &[usize]) -> Vec<[f64; 6]> {
+    /// Motion of a point, or of the platform, per unit of each of these coordinates, world axes.
+    fn motions_at(&mut self, state: &FlexibleState, slots: &[usize], at: Option<&MaterialPoint>) -> Vec<[f64; 6]> {
         let mut still = state.clone();
         still.rates.fill(0.0);
         let equations = self.equations(&still, None);
         let columns = slots.iter().map(|slot| {
             let place = self.independent().iter().position(|k| k == slot).unwrap_or(0);
             let all: Vec<f64> = (0..equations.J.rows).map(|i| equations.J.at(i, place)).collect();
-            let A = self.flexible.tool(&all, &self.data).2;
+            let A = match at {
+                Some(point) => self.point_motion(point, &still, &all).2,
+                None => self.flexible.tool(&all, &self.data).2,
+            };
             Twist { v: A.a, w: A.alpha }.to_array()
         });
         columns.collect()

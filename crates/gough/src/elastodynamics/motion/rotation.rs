@@ -58,8 +58,12 @@ impl<S: Real> ElasticTurn<S> {
         let [i, j] = [(k + 1) % 3, (k + 2) % 3];
         let mut R = Mat3::identity();
         (R[(i, i)], R[(j, j)], R[(j, i)], R[(i, j)]) = (cos, cos, sin, -sin);
-        // What turns about the axis does not feel where it stands.
-        Self { R: Rotation(R), T: Mat3::identity(), rate, bias: Vec3::zeros() }
+        Self::about_one(Rotation(R), rate)
+    }
+
+    /// The rotation of a tip that turns about one axis alone, where it is known: its rate does not feel where it stands.
+    pub(super) fn about_one(R: Rotation<S>, rate: Vec3<S>) -> Self {
+        Self { R, T: Mat3::identity(), rate, bias: Vec3::zeros() }
     }
 
     /// The rotation alone.

@@ -3,13 +3,14 @@
 use super::loops::LoopEquations;
 use super::plan::{FlexibleModel, FlexiblePlan};
 use super::recursion::{FlexibleData, FlexiblePositions};
+use super::reduce::{Dependence, ReducedEquations};
 use super::rotation::ElasticTurn;
 use crate::dynamics::Sign;
 use crate::elastodynamics::error::ElasticError;
 use crate::kinematics::Posture;
 use crate::linalg::RANK_TOLERANCE;
 use crate::linalg::dense::{Matrix, svd};
-use crate::linalg::small::{Dense, PivotOrder, lu, lu_solve, lu_solve_rows, lu_solve_transposed};
+use crate::linalg::small::{Dense, PivotOrder, lu_solve_transposed};
 use crate::model::{CoordId, Model, Node};
 use crate::spatial::{Pose, Twist, Vec3, Wrench};
 
@@ -54,24 +55,12 @@ impl FlexibleState {
     }
 }
 
-/// Equations of motion in the independent coordinates at a state: `M q̈ + h = G τ`, all coordinates `q̈_t = J q̈ + b`.
-#[derive(Clone, Debug)]
-pub struct ReducedEquations {
-    /// Inertia.
-    pub M: Dense<f64>,
-    /// Everything that is neither inertia nor drives.
-    pub h: Vec<f64>,
-    /// All coordinates by the independent ones, (10.114).
-    pub J: Dense<f64>,
-    /// What the dependent coordinates accelerate by while no independent rate changes, (10.118).
-    pub b: Vec<f64>,
-}
-
 /// A flexible robot ready to be asked, with the memory of one computation.
 #[derive(Clone, Debug)]
 #[allow(clippy::struct_field_names)]
 pub struct FlexibleRobot<'m> {
     pub(super) model: &'m Model<f64>,
+    pub(super) plan: FlexiblePlan,
     pub(super) flexible: FlexibleModel<f64>,
     pub(super) data: FlexibleData<f64>,
     loops: LoopEquations<f64>,
@@ -97,7 +86,8 @@ impl<'m> FlexibleRobot<'m> {
         let row_scale = flexible.row_is_length().iter().map(|l| if *l { scale } else { 1.0 }).collect();
         let (order, independent, factors, loads) = (PivotOrder::default(), Vec::new(), Vec::new(), Vec::new());
         let elastic = flexible.elastic_matrices();
-        let mut this = Self { model, flexible, data, loops, order, independent, row_scale, factors, elastic, loads };
+        let mut this =
+            Self { model, plan, flexible, data, loops, order, independent, row_scale, factors, elastic, loads };
         let rest = FlexibleState::rest(&this, posture);
         this.look(&rest);
         this.choose();
@@ -139,22 +129,22 @@ impl<'m> FlexibleRobot<'m> {
 
     /// Solve the loops for the dependent coordinates, where frames are placed.
     fn factor(&mut self) {
-        let (order, J) = (&self.order, &self.loops.J);
-        self.factors.clear();
-        self.factors.extend(order.rows.iter().flat_map(|i| order.cols.iter().map(|j| J.at(*i, *j))));
-        lu(&mut self.factors, order.rows.len());
+        let depends = Dependence { order: &self.order, independent: &self.independent };
+        depends.factor(&self.loops, &mut self.factors);
+    }
+
+    fn depends(&self) -> Dependence<'_> {
+        Dependence { order: &self.order, independent: &self.independent }
     }
 
     /// What the dependent coordinates do so that rows of the loops that are given vanish.
     fn answering(&self, rows: impl Fn(usize) -> f64) -> Vec<f64> {
-        let mut x: Vec<f64> = self.order.rows.iter().map(|i| -rows(*i)).collect();
-        lu_solve(&self.factors, self.order.rows.len(), &mut x);
-        x
+        self.depends().answering(&self.factors, rows)
     }
 
     /// A row of the loops on the independent coordinates.
     fn opened(&self, row: usize, own: &[f64]) -> f64 {
-        self.independent.iter().zip(own).map(|(k, x)| self.loops.J.at(row, *k) * x).sum()
+        self.depends().opened(&self.loops, row, |k| own[k])
     }
 
     /// Which coordinates depend on the others: passive joints first, then the platform, then what is elastic; a file may name bodies
@@ -202,8 +192,7 @@ impl<'m> FlexibleRobot<'m> {
             }
             before = gap;
             let step = svd(&self.columns(slots)).least_squares(&self.loops.gap);
-            let step: Vec<(usize, f64)> = slots.iter().copied().zip(step.iter().map(|x| -x)).collect();
-            self.advance(&mut state.at, &step);
+            self.advance(&mut state.at, slots.iter().copied().zip(step.iter().map(|x| -x)));
         }
         Err(ElasticError::NotClosed { gap: before })
     }
@@ -221,13 +210,16 @@ impl<'m> FlexibleRobot<'m> {
     }
 
     /// Add steps to coordinates; those of the platform move its pose, turning it about world axes.
-    pub(super) fn advance(&self, at: &mut FlexiblePositions<f64>, step: &[(usize, f64)]) {
+    pub(super) fn advance(&self, at: &mut FlexiblePositions<f64>, step: impl IntoIterator<Item = (usize, f64)>) {
         let mut moved = Twist::zero();
         for (slot, x) in step {
-            at.q[*slot] += x;
-            if let super::plan::MotionCoordinate::Platform(k) = self.flexible.coordinates()[*slot] {
-                moved = moved + crate::elastodynamics::numbers::unit(k).scale(*x);
+            at.q[slot] += x;
+            if let super::plan::MotionCoordinate::Platform(k) = self.flexible.coordinates()[slot] {
+                moved = moved + crate::elastodynamics::numbers::unit(k).scale(x);
             }
+        }
+        if self.flexible.platform.is_none() {
+            return;
         }
         let turn = ElasticTurn::new(moved.w * (1.0 / (1.0 + moved.w.norm())), Vec3::zeros()).R;
         at.X_WE = Pose { R: turn * at.X_WE.R, p: at.X_WE.p + moved.v };
@@ -235,15 +227,17 @@ impl<'m> FlexibleRobot<'m> {
 
     /// Move independent coordinates, and the dependent ones as the loops wanted where they were looked at last: a first guess.
     pub(crate) fn lead(&self, state: &mut FlexibleState, slots: &[usize], moved: &[f64]) {
-        let (J, mut step) = (&self.loops.J, Vec::with_capacity(slots.len() + self.order.cols.len()));
+        let J = &self.loops.J;
         let x = self.answering(|i| slots.iter().zip(moved).map(|(k, x)| J.at(i, *k) * x).sum());
-        step.extend(slots.iter().copied().zip(moved.iter().copied()));
-        step.extend(self.order.cols.iter().copied().zip(x));
-        self.advance(&mut state.at, &step);
+        let own = slots.iter().copied().zip(moved.iter().copied());
+        self.advance(&mut state.at, own.chain(self.order.cols.iter().copied().zip(x)));
     }
 
     /// Close the loops nearly, as the Jacobian of the last state leads while that leads on quickly: poses are all it needs.
     fn approach(&mut self, state: &mut FlexibleState) {
+        if self.order.cols.is_empty() {
+            return;
+        }
         let (mut before, mut stood) = (NEAR, None);
         for _ in 0..MOST_APPROACHES {
             self.flexible.place_poses(&state.at, &mut self.data);
@@ -259,9 +253,8 @@ impl<'m> FlexibleRobot<'m> {
                 return;
             }
             let step = self.answering(|i| self.loops.gap[i]);
-            let step: Vec<(usize, f64)> = self.order.cols.iter().copied().zip(step).collect();
             stood = Some(state.at.clone());
-            self.advance(&mut state.at, &step);
+            self.advance(&mut state.at, self.order.cols.iter().copied().zip(step));
             before = gap;
         }
     }
@@ -275,9 +268,8 @@ impl<'m> FlexibleRobot<'m> {
             self.factor();
             let gap = self.gap();
             let step = self.answering(|i| self.loops.gap[i]);
-            let step: Vec<(usize, f64)> = self.order.cols.iter().copied().zip(step).collect();
             // Stiff bodies feel the last digits of their displacements: a step that is known is taken.
-            self.advance(&mut state.at, &step);
+            self.advance(&mut state.at, self.order.cols.iter().copied().zip(step));
             if gap < CLOSED || (gap < NEARLY && gap > 0.5 * before) {
                 let own: Vec<f64> = self.independent.iter().map(|k| state.rates[*k]).collect();
                 let rates = self.answering(|i| self.opened(i, &own));
@@ -290,17 +282,6 @@ impl<'m> FlexibleRobot<'m> {
             before = gap;
         }
         Err(ElasticError::NotClosed { gap: before })
-    }
-
-    /// Dependent coordinates by the independent ones, row by row in the order of the pivots.
-    fn dependence(&self) -> Dense<f64> {
-        let (r, n) = (self.order.rows.len(), self.independent.len());
-        let J = &self.loops.J;
-        let rows = self.order.rows.iter();
-        let data = rows.flat_map(|i| self.independent.iter().map(|k| -J.at(*i, *k))).collect();
-        let mut D = Dense { rows: r, cols: n, data };
-        lu_solve_rows(&self.factors, r, &mut D.data, n);
-        D
     }
 
     /// `Jᵀ A J` of a symmetric matrix of all coordinates: `A_ii + Dᵀ P + Pᵀ D` with `P = A_di + ½ A_dd D`.
@@ -333,7 +314,7 @@ impl<'m> FlexibleRobot<'m> {
     #[doc(hidden)]
     pub fn matrices(&mut self, state: &FlexibleState) -> [Dense<f64>; 3] {
         self.flexible.cut_inertia(&state.at, &mut self.data);
-        let D = self.dependence();
+        let D = self.depends().matrix_of_numbers(&self.loops, &self.factors);
         let n = self.independent.len();
         let still = || Dense::zeros(n, n);
         let [damping, stiffness] = &self.elastic;
@@ -344,7 +325,9 @@ impl<'m> FlexibleRobot<'m> {
     /// Forces and matrices of the cut robot at a closed state, friction and loads with them.
     fn cut(&mut self, state: &FlexibleState, accelerations: Option<&[f64]>, friction: Option<Sign>) {
         self.flexible.cut_forces(&state.at, &state.rates, accelerations, &mut self.data);
-        self.add_friction(state, friction);
+        if let Some(sign) = friction {
+            self.flexible.add_friction(self.model, &state.rates, sign, &mut self.data);
+        }
         self.add_loads();
     }
 
@@ -355,20 +338,8 @@ impl<'m> FlexibleRobot<'m> {
         self.factor();
         self.cut(state, None, friction);
         self.flexible.cut_inertia(&state.at, &mut self.data);
-        let D = self.dependence();
-        let (reduced, own, dependent) = (self.reduced(&D, &self.data.M), &self.independent, &self.order.cols);
-        let (n, M) = (own.len(), &self.data.M);
-        let mut b = vec![0.0; M.rows];
-        dependent.iter().zip(self.answering(|i| self.loops.bias[i])).for_each(|(k, x)| b[*k] = x);
-        let c: Vec<f64> = self.data.c.iter().zip(M.apply(&b)).map(|(c, m)| c + m).collect();
-        let mut h: Vec<f64> = own.iter().map(|k| c[*k]).collect();
-        let mut J = Dense::zeros(M.rows, n);
-        own.iter().enumerate().for_each(|(k, slot)| *J.at_mut(*slot, k) = 1.0);
-        for (k, slot) in dependent.iter().enumerate() {
-            add(&mut h, c[*slot], &D.data[k * n..(k + 1) * n]);
-            J.data[slot * n..(slot + 1) * n].copy_from_slice(&D.data[k * n..(k + 1) * n]);
-        }
-        ReducedEquations { M: reduced, h, J, b }
+        let D = self.depends().matrix_of_numbers(&self.loops, &self.factors);
+        self.depends().equations(&D, &self.data, &self.loops, &self.factors)
     }
 
     /// What is out of balance on the independent coordinates of a state that [`complete`](Self::complete) has closed last, for their
@@ -407,15 +378,6 @@ impl<'m> FlexibleRobot<'m> {
     pub(crate) fn losses(&mut self, state: &FlexibleState) -> (f64, Twist<f64>) {
         self.run(state);
         (self.flexible.damping_power(&state.rates), self.flexible.tool(&vec![0.0; state.rates.len()], &self.data).1)
-    }
-
-    fn add_friction(&mut self, state: &FlexibleState, friction: Option<Sign>) {
-        let Some(sign) = friction else { return };
-        for c in self.model.topology().coords.ids() {
-            for slot in self.flexible.joints(&[c]) {
-                self.data.c[slot] += self.model.numbers().joints[c].friction(state.rates[slot], sign);
-            }
-        }
     }
 
     /// What wrenches from outside do to each coordinate, subtracted.
@@ -462,7 +424,7 @@ impl<'m> FlexibleRobot<'m> {
     pub fn all_accelerations(&mut self, state: &FlexibleState, efforts: &[f64]) -> Result<Vec<f64>, ElasticError> {
         let equations = self.equations(state, None);
         let own = self.accelerations(&equations, efforts)?;
-        Ok(equations.J.apply(&own).iter().zip(&equations.b).map(|(x, b)| x + b).collect())
+        Ok(equations.all_accelerations(&own))
     }
 
     /// An independent coordinate that nothing resists.

@@ -50,7 +50,7 @@ impl FlexibleRobot<'_> {
                 if by_rates {
                     moved.rates[*slot] += h;
                 } else {
-                    self.advance(&mut moved.at, &[(*slot, h)]);
+                    self.advance(&mut moved.at, [(*slot, h)]);
                 }
                 self.forces(&moved)
             };
@@ -96,8 +96,7 @@ impl FlexibleRobot<'_> {
             // Long steps are cut: far from rest the stiffness changes.
             let size = step.iter().fold(0.0_f64, |m, x| m.max(x.abs()));
             let cut = if size > 0.1 { 0.1 / size } else { 1.0 };
-            let moves: Vec<(usize, f64)> = slots.iter().copied().zip(step.iter().map(|x| x * cut)).collect();
-            self.advance(&mut state.at, &moves);
+            self.advance(&mut state.at, slots.iter().copied().zip(step.iter().map(|x| x * cut)));
             self.complete(&mut state)?;
             if size < 1e-13 || (size < 1e-9 && size > 0.5 * before) {
                 return Ok(state);
