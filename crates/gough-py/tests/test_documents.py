@@ -149,6 +149,12 @@ DOCUMENTS: list[tuple[str, str, dict[str, Any], list[str]]] = [
     ("parameters", "five-bar", {"without_friction": True}, ["--without-friction"]),
     ("simulate", "five-bar", {"from_": [0.05, 0.25], "time": 0.01}, ["--from", "x=0.05,y=0.25", "--time", "0.01"]),
     (
+        "simulate",
+        "five-bar",
+        {"time": 0.01, "point": ["platform", "11=0.1:0:0"]},
+        ["--time", "0.01", "--point", "platform", "--point", "11=0.1:0:0"],
+    ),
+    (
         "plan",
         "five-bar",
         {"from_": [0.0, 0.3], "to": [0.05, 0.25], "time": "0.5 s"},
@@ -157,8 +163,8 @@ DOCUMENTS: list[tuple[str, str, dict[str, Any], list[str]]] = [
     (
         "response",
         "dual-emps",
-        {"input": "fx", "output_motion": "x", "points": 5},
-        ["--input", "fx", "--output-motion", "x", "--points", "5"],
+        {"input": "fx", "output": "x", "points": 5},
+        ["--input", "fx", "--output", "x", "--points", "5"],
     ),
 ]
 

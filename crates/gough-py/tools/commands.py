@@ -21,7 +21,7 @@ COMMANDS = {
     "identify": "identify",
     "response": "response",
 }
-ROBOTS = {"set", "actuation", "allow-outside", "json", "output", "degrees", "help"}
+ROBOTS = {"set", "actuation", "allow-outside", "json", "degrees", "help"}
 KEYWORDS = {"from"}
 WIDTH = 120
 
@@ -45,13 +45,16 @@ def helped(command: str) -> tuple[str, list[tuple[str, bool, str]]]:
     found: list[tuple[str, bool, str]] = []
     for line in text.split("Options:")[1].splitlines():
         begun = re.match(r"\s+(?:-\w, )?--([a-z0-9-]+)( [<\[][^ ]*(?: [^ ]+>)?)?\s*(.*)$", line)
-        if begun:
+        # The file of the answer: `-o, --output <FILE>`, or `-o <FILE>` where `--output` is something else.
+        if re.match(r"\s+-o(?:, --output)? <FILE>", line):
+            found.append(("", True, ""))
+        elif begun:
             found.append((begun[1], begun[2] is not None, begun[3].strip()))
         elif found and line.strip():
             name, takes, words = found[-1]
             found[-1] = (name, takes, f"{words} {line.strip()}".strip())
     summary = " ".join(text.split("\n\n")[0].split())
-    return summary, [option for option in found if option[0] not in ROBOTS]
+    return summary, [option for option in found if option[0] and option[0] not in ROBOTS]
 
 
 def python(option: str) -> str:

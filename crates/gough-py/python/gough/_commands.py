@@ -167,8 +167,10 @@ class Commands(_native.Robot):
         elastic: Value = None,
         wrench_time: Value = None,
         numerical_damping: bool = False,
+        settled_within: Value = None,
         step: Value = None,
         every: Value = None,
+        point: Value = None,
         mode: Value = None,
         csv: Value = None,
         plot: Value = None,
@@ -218,14 +220,20 @@ class Commands(_native.Robot):
             elastic: Flexible robots: elastic coordinates at the start, in the order of `check`, such as 0:0.002:0
             wrench_time: Flexible robots: when --wrench acts, FROM:UNTIL in seconds; all the time unless given
             numerical_damping: Flexible robots: let motions that steps do not resolve die out (Radau in place of Gauss)
+            settled_within: Flexible robots: the share of its way within which the tool is called settled, 0.02 unless
+                given
             step: Steps of this length in place of adaptive ones: Runge-Kutta of fourth order; of flexible robots Gauss
-                or Radau
+                of sixth, or Radau of fifth
             every: Record an instant every so many seconds; a five-hundredth of the time unless given
+            point: Record position, velocity and acceleration of a point: BODY, BODY=x:y:z in its frame, BEAM=s along a
+                beam, BODY=NAME of a modal body; of flexible robots also how far it is off the rigid robot. Again for
+                more points
             mode: Working mode, such as --mode=+-+; by default that of the file
             csv: Write the motion; `--trajectory` and `--efforts` read such files
             plot: Draw the motion, .svg or .png
             show: What the picture shows [default: platform] [possible values: platform, orientation, quaternion,
-                joints, rates, efforts, energy, error, elastic]
+                joints, rates, efforts, energy, error, elastic, points, point-velocities, point-accelerations,
+                deflections]
         """
         given: dict[str, object] = {
             "from_": from_,
@@ -257,8 +265,10 @@ class Commands(_native.Robot):
             "elastic": elastic,
             "wrench_time": wrench_time,
             "numerical_damping": numerical_damping,
+            "settled_within": settled_within,
             "step": step,
             "every": every,
+            "point": point,
             "mode": mode,
             "csv": csv,
             "plot": plot,
@@ -387,7 +397,9 @@ class Commands(_native.Robot):
         pose: Value = None,
         mode: Value = None,
         input: Value = None,
-        output_motion: Value = None,
+        output: Value = None,
+        input_at: Value = None,
+        output_at: Value = None,
         kind: Value = None,
         range: Value = None,
         points: Value = None,
@@ -402,8 +414,11 @@ class Commands(_native.Robot):
         Args:
             pose: Platform pose, all its coordinates; the home pose unless given
             mode: Working mode, such as --mode=+-+; by default that of the file
-            input: Where the force acts on the platform, world axes: fx, fy, fz, mx, my, mz
-            output_motion: What of the platform's motion is asked for: x, y, z, rx, ry, rz
+            input: The force, world axes: fx, fy, fz, mx, my, mz
+            output: The motion that is asked for: x, y, z, rx, ry, rz
+            input_at: Where the force acts: BODY, BODY=x:y:z in its frame, BEAM=s along a beam, BODY=NAME of a modal
+                body; the platform unless given
+            output_at: Where the motion is looked at, written likewise; the platform unless given
             kind: What is compared with the force [default: receptance] [possible values: receptance, mobility,
                 accelerance]
             range: Frequencies in Hz, FROM:TO [default: 1:200]
@@ -416,7 +431,9 @@ class Commands(_native.Robot):
             "pose": pose,
             "mode": mode,
             "input": input,
-            "output_motion": output_motion,
+            "output": output,
+            "input_at": input_at,
+            "output_at": output_at,
             "kind": kind,
             "range": range,
             "points": points,

@@ -21,7 +21,7 @@ Value = str | float | os.PathLike[str] | Mapping[str, Any] | npt.ArrayLike | Pos
 
 _POSES = {"pose", "from", "to", "at"}
 _MOTIONS = {"twist", "acceleration", "at-twist", "at-acceleration"}
-_REPEATED = {"load", "via", "data", "validate"}
+_REPEATED = {"load", "via", "data", "validate", "point"}
 _WRENCH = ("fx", "fy", "fz", "mx", "my", "mz")
 
 
