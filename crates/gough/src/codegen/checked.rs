@@ -2,7 +2,7 @@
 //! and the test that goes with it carries the library's numbers.
 
 use super::graph::Graph;
-use super::models::{Group, Inputs, Outside, PoseNumbers, Subject, pose_numbers, states};
+use super::models::{Group, Inputs, Outside, PoseNumbers, Subject, payload_of, pose_numbers, states};
 use super::{CodegenError, FurtherInput, ModelKind};
 use crate::description::Coordinate;
 use crate::dynamics::regressor::regressor;
@@ -124,13 +124,16 @@ fn answer(
     let (model, topology) = (subject.robot.model(), subject.robot.model().topology());
     let given = super::split(inputs, x);
     let all = || topology.active.iter().chain(&topology.passive);
-    let Outside { wrench, payload } = subject.outside(&given);
+    let Outside { wrench, .. } = subject.outside(model, &given);
     let conditions = Conditions {
         friction: subject.friction.then(Sign::default),
         loads: vec![(Node::Platform, wrench)],
         ..Conditions::default()
     };
-    let carrying = subject.further.contains(&FurtherInput::Payload).then(|| subject.robot.clone().carrying(payload));
+    let carrying = subject
+        .further
+        .contains(&FurtherInput::Payload)
+        .then(|| subject.robot.clone().carrying(payload_of(&given.payload)));
     let model = carrying.as_ref().map_or(model, |robot| robot.model());
     let moved = || inverse_dynamics_under(model, posture, &given.twist, &given.acceleration, &conditions).ok();
     Some(match kind {

@@ -657,19 +657,26 @@ fn taken(robot: &Robot, options: &CodeOptions) -> Result<(), CodegenError> {
     if !options.inputs.is_empty() && !forces {
         return Err(CodegenError::NotTaken { option: "--inputs", of: "models idm, ddm and inertia" });
     }
-    if options.inputs.contains(&FurtherInput::Payload) && options.columns.is_some() {
-        let of = "models with the masses of the file; with `--parameters` the payload is part of the parameters";
-        return Err(CodegenError::NotTaken { option: "--inputs payload", of });
+    if !options.inputs.is_empty() && options.columns.is_some() {
+        let of = "models with the masses of the file, not of those on dynamic parameters (`--parameters`)";
+        return Err(CodegenError::NotTaken { option: "--inputs", of });
     }
     if options.orientation == OrientationInput::Quaternion {
         let spatial = robot.model().topology().platform.coordinates == crate::description::Coordinates::Spatial;
         if !spatial || options.model.is_flexible_motion() {
-            let of = "platforms with six freedoms, whose pose is a position and a rotation, and of rigid models";
+            let of = "platforms with six freedoms, whose pose is a position and a rotation; flexible-idm and flexible-ddm take the matrix";
             return Err(CodegenError::NotTaken { option: "--orientation quaternion", of });
         }
     }
-    if options.precision == Precision::F32 && matches!(options.language, Language::Python | Language::Matlab) {
-        let of = "c, c4, rust and cuda; in Python and MATLAB the types of the arguments decide";
+    if options.precision == Precision::F32 {
+        let matrices = matches!(options.model, ModelKind::MassStiffness | ModelKind::CartesianFrequencies);
+        let of = if matches!(options.language, Language::Python | Language::Matlab) {
+            "c, c4, rust and cuda; modules for Python compute with eight bytes, functions for MATLAB with what they are given"
+        } else if matrices || options.model.is_flexible_motion() {
+            "rigid models: stiffness needs more digits"
+        } else {
+            return Ok(());
+        };
         return Err(CodegenError::NotTaken { option: "--precision f32", of });
     }
     Ok(())

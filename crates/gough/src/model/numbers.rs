@@ -100,6 +100,8 @@ pub struct Numbers<S: Real> {
     pub joints: PerCoord<JointNumbers<S>>,
     /// Frames of the two sides of each closure, on the M frame of the body, in the world, or on the platform.
     pub closures: PerClosure<[Pose<S>; 2]>,
+    /// The frame that a payload is given in, seen from E; from the frame M of the body that has the tool point, where there is one.
+    pub carried: Pose<S>,
     /// Inertia of the platform at the origin of its frame E.
     pub platform: Inertia<S>,
     /// Home pose: x, y, z, roll, pitch, yaw. Coordinates the platform does not have keep these values.
@@ -145,6 +147,7 @@ impl<S: Real> Numbers<S> {
                 .mass(&description.platform.mass, description.platform.modal.as_ref())
                 .add(layout.payload.map(&mut |x| S::lit(x)))
                 .seen_from(&platform),
+            carried: platform,
             home,
             home_pose: Pose { R: from_constant_rpy([home[3], home[4], home[5]]), p: vec3(home[0], home[1], home[2]) },
             given: Vec::new(),
@@ -153,6 +156,7 @@ impl<S: Real> Numbers<S> {
             // What the platform weighs hangs at the tool point.
             let X_MB = numbers.bodies[tool].X_MB;
             let at = X_MB * Pose::translation(builder.vector(point));
+            numbers.carried = at * platform;
             numbers.bodies[tool].inertia = numbers.bodies[tool].inertia + numbers.platform.seen_from(&at);
             numbers.platform = Inertia::zero();
         }

@@ -15,7 +15,7 @@ pub(super) fn signature(subject: &Subject<'_>) -> (Vec<Group>, Vec<Group>) {
 /// `M ṫ_r = C τ - c`, (8.162).
 pub(super) fn evaluate<S: Real>(subject: &Subject<'_>, inputs: &Inputs<S>) -> Outputs<S> {
     let model = subject.model(&inputs.parameters);
-    let outside = subject.outside(inputs);
+    let outside = subject.outside(&model, inputs);
     if let Some(rods) = &subject.rods {
         let pose = subject.pose(&model, &inputs.pose);
         let (M, h, C) = rods.inertia(subject, &model, &pose, &inputs.twist, &outside);
@@ -23,7 +23,7 @@ pub(super) fn evaluate<S: Real>(subject: &Subject<'_>, inputs: &Inputs<S>) -> Ou
         return solved(subject, M, b);
     }
     let pos = subject.close(&model, &inputs.pose);
-    let inertias = subject.carrying(&model, subject.inertias(&model), &outside.payload);
+    let inertias = subject.carrying(subject.inertias(&model), &outside.payload);
     let rest = vec![S::zero(); inputs.twist.len()];
     let legs = Legs::new(&model, &subject.plan, &pos, subject.motion(&inputs.twist, &rest));
     let gravity = model.numbers().gravity;

@@ -14,7 +14,7 @@ pub(super) fn signature(subject: &Subject<'_>) -> (Vec<Group>, Vec<Group>) {
 /// parameters that are inputs.
 pub(super) fn evaluate<S: Real>(subject: &Subject<'_>, inputs: &Inputs<S>) -> Outputs<S> {
     let model = subject.model(&inputs.parameters);
-    let outside = subject.outside(inputs);
+    let outside = subject.outside(&model, inputs);
     if let Some(rods) = &subject.rods {
         let motion = subject.motion(&inputs.twist, &inputs.acceleration);
         let values = rods.efforts(subject, &model, &subject.pose(&model, &inputs.pose), motion, &outside);
@@ -25,7 +25,7 @@ pub(super) fn evaluate<S: Real>(subject: &Subject<'_>, inputs: &Inputs<S>) -> Ou
     let (inertias, loads) = if let Some(set) = &subject.columns {
         weighted(&legs, set, &inputs.chi)
     } else {
-        let all = subject.carrying(&model, subject.inertias(&model), &outside.payload);
+        let all = subject.carrying(subject.inertias(&model), &outside.payload);
         (all, legs.loads(subject.friction))
     };
     let mut system = subject.platform_system(&legs, &inertias, model.numbers().gravity, &loads);

@@ -17,14 +17,14 @@ pub(super) fn signature(subject: &Subject<'_>) -> (Vec<Group>, Vec<Group>) {
 /// `M ṫ_r + h = J_invᵀ τ`, (8.162).
 pub(super) fn evaluate<S: Real>(subject: &Subject<'_>, inputs: &Inputs<S>) -> Outputs<S> {
     let model = subject.model(&inputs.parameters);
-    let outside = subject.outside(inputs);
+    let outside = subject.outside(&model, inputs);
     if let Some(rods) = &subject.rods {
         let pose = subject.pose(&model, &inputs.pose);
         let (M, h, _) = rods.inertia(subject, &model, &pose, &inputs.twist, &outside);
         return Outputs { values: M.data.into_iter().chain(h).collect(), system: None };
     }
     let pos = subject.close(&model, &inputs.pose);
-    let inertias = subject.carrying(&model, subject.inertias(&model), &outside.payload);
+    let inertias = subject.carrying(subject.inertias(&model), &outside.payload);
     let rest = vec![S::zero(); inputs.twist.len()];
     let legs = Legs::new(&model, &subject.plan, &pos, subject.motion(&inputs.twist, &rest));
     let mut h = subject.platform_system(&legs, &inertias, model.numbers().gravity, &legs.loads(subject.friction)).h;

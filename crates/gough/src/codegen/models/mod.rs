@@ -100,7 +100,7 @@ pub(super) enum PoseNumbers {
 pub(super) struct Outside<S: Real> {
     /// At the platform's origin, in world axes.
     pub wrench: Wrench<S>,
-    /// What the platform carries, in its frame.
+    /// What the platform carries, seen from its frame E; from the body that has the tool point, where there is one.
     pub payload: Inertia<S>,
 }
 
@@ -402,30 +402,20 @@ impl<'a> Subject<'a> {
     }
 
     /// What the further inputs are.
-    pub fn outside<S: Real>(&self, inputs: &Inputs<S>) -> Outside<S> {
+    pub fn outside<S: Real>(&self, model: &Model<S>, inputs: &Inputs<S>) -> Outside<S> {
         let Twist { v: f, w: m } = self.scatter(&inputs.wrench);
-        Outside { wrench: Wrench { f, m }, payload: payload_of(&inputs.payload) }
+        let payload = payload_of(&inputs.payload).seen_from(&model.numbers().carried);
+        Outside { wrench: Wrench { f, m }, payload }
     }
 
     /// Inertias with a payload: that on a tool point goes with the body that has the point.
-    pub fn carrying<S: Real>(&self, model: &Model<S>, inertias: Inertias<S>, payload: &Inertia<S>) -> Inertias<S> {
+    pub fn carrying<S: Real>(&self, inertias: Inertias<S>, payload: &Inertia<S>) -> Inertias<S> {
         let mut all = inertias;
-        if !self.further.contains(&FurtherInput::Payload) {
-            return all;
-        }
-        match Self::tool(model) {
-            Some((b, p)) => all.bodies[b] = all.bodies[b] + payload.seen_from(&Pose { R: Rotation::identity(), p }),
+        match self.robot.model().topology().platform.tool {
+            Some(b) => all.bodies[b] = all.bodies[b] + *payload,
             None => all.platform = all.platform + *payload,
         }
         all
-    }
-
-    /// The body that has the tool point, and where on it.
-    fn tool<S: Real>(model: &Model<S>) -> Option<(BodyId, Vec3<S>)> {
-        let topology = model.topology();
-        let b = topology.platform.tool?;
-        let (c, tied) = topology.closures.iter().find(|(_, c)| c.tool)?;
-        Some((b, model.numbers().closures[c][usize::from(tied.sides[1] == Node::Body(b))].p))
     }
 
     /// The wrench from outside takes its part of what the platform needs.
@@ -644,7 +634,7 @@ fn pose_by_quaternion<S: Real>(x: &[S]) -> Pose<S> {
 }
 
 /// A body by mass, centre and inertia about that; none where nothing is given.
-fn payload_of<S: Real>(x: &[S]) -> Inertia<S> {
+pub(super) fn payload_of<S: Real>(x: &[S]) -> Inertia<S> {
     let &[m, cx, cy, cz, xx, yy, zz, xy, xz, yz] = x else { return Inertia::zero() };
     Inertia::at_com(m, vec3(cx, cy, cz), Mat3::new(xx, xy, xz, xy, yy, yz, xz, yz, zz))
 }
