@@ -342,12 +342,12 @@ fn flexible(robot: &Robot, arguments: &Arguments) -> Result<(), Failure> {
             .iter()
             .map(|p| body_point(model, p).map_err(of_option("--point")))
             .collect::<Result<_, _>>()?,
-        settled_within: arguments.settled_within.unwrap_or(usual.settled_within),
+        settled_within: settled_within(arguments, usual.settled_within)?,
         ..usual
     };
     let elastic = arguments.elastic.as_deref().map_or(Ok(Vec::new()), |t| numbers(t, "--elastic"))?;
     let start = flexible_simulate::FlexibleStart { pose: from, twist, elastic, deflected: arguments.deflected };
-    let mut watch = Watch::new();
+    let mut watch = MotionBar::new();
     let done =
         flexible_simulate::run(robot, &mode, &start, &law, &options, &mut |t| watch.goes_on(t, options.duration));
     watch.bar.finish_and_clear();
@@ -369,14 +369,22 @@ fn flexible(robot: &Robot, arguments: &Arguments) -> Result<(), Failure> {
     ended(stop.kind, &stop.message, stop.t)
 }
 
+/// The share of its way within which the tool has settled.
+fn settled_within(arguments: &Arguments, usual: f64) -> Result<f64, Failure> {
+    let share = arguments.settled_within.unwrap_or(usual);
+    let refused =
+        || Failure::Usage(format!("--settled-within is a share of the way, above 0 and at most 1, not {share}"));
+    if share > 0.0 && share <= 1.0 { Ok(share) } else { Err(refused()) }
+}
+
 /// A bar for a motion over time, and words where nobody sees it.
-struct Watch {
+struct MotionBar {
     bar: indicatif::ProgressBar,
     began: std::time::Instant,
     due: std::time::Duration,
 }
 
-impl Watch {
+impl MotionBar {
     fn new() -> Self {
         interrupt::look();
         let bar = bar("{bar:40} {percent:>3} %, {eta} left", 1000);
@@ -454,7 +462,7 @@ fn answer(robot: &Robot, known: &Robot, arguments: &Arguments) -> Result<(), Fai
             "--show deflections is for flexible robots; nothing of this one gives way".to_owned(),
         ));
     }
-    let mut watch = Watch::new();
+    let mut watch = MotionBar::new();
     let points: Vec<&str> = arguments.point.iter().map(String::as_str).collect();
     let asked = robot.simulate(&from, &options).mode(&mode).twist(&twist).law(law.clone()).points(&points);
     let found = asked.answer_while(&mut |t| watch.goes_on(t, options.duration));

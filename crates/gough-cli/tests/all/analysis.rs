@@ -403,8 +403,8 @@ fn maps_of_one_and_three_coordinates() {
 #[test]
 fn holding_is_the_largest_effort_at_rest() {
     for robot in ["delta", "gough-stewart"] {
-        let home = json(&["check", robot, "--json"])["home"].clone();
-        let [x, y, z] = ["x", "y", "z"].map(|c| number(&home[c]));
+        let home = json(&["check", robot, "--json"])["home"]["pose"]["p"].clone();
+        let [x, y, z] = [0, 1, 2].map(|k| number(&home[k]));
         for count in [2, 17] {
             let spans =
                 [("x", x), ("y", y), ("z", z)].map(|(c, at)| format!("{c}={at}:{}:{count}", at + 0.02)).join(",");

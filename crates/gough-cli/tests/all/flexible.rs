@@ -133,14 +133,14 @@ fn points_of_a_flexible_motion_are_told() {
         run(&[&["simulate", "dual-emps"][..], &ask, &["--plot", &svg, "--show", "deflections"]].concat());
     assert!(status == 0 && out.contains("point 14: at most ") && out.contains(" m off the rigid robot"), "{out}{err}");
     assert!(std::fs::read_to_string(&svg).unwrap().contains("off the rigid robot"));
-    for (point, why) in [("13=0.5", "beyond its ends"), ("113", "did you mean `13`?")] {
+    for (point, why) in [("13=0.5", "beyond its ends"), ("133", "did you mean `13`?")] {
         let (_, err, status) = run(&["simulate", "dual-emps", "--time", "1e-3", "--held", "--point", point]);
         assert!(status == 2 && err.contains(why), "{point}: {err}");
     }
     // Rigid, the same points have no deflection.
     let rigid = json(&["simulate", "dual-emps", "--rigid", "--time", "1e-3", "--point", "13=0.2", "--json"]);
     assert!(rigid["states"][0]["points"][0].get("deflection").is_none() && rigid["points"][0] == "13=0.2");
-    let within = |share: &str| simulated(&[&ask[..6], &["--settled-within", share]].concat());
+    let within = |share: &str| simulated(&[&ask[..7], &["--settled-within", share]].concat());
     let wide = within("1");
     assert!(wide["settling_time"] == 0.0 && wide["settled_within"] == 1.0, "{}", wide["settling_time"]);
     assert_eq!(within("1e-3")["settling_time"], Value::Null);
