@@ -197,6 +197,9 @@ class Robot(Dynamics):
         derivatives: Value = None,
         friction: bool = False,
         parameters: Value = None,
+        inputs: Value = None,
+        orientation: Value = None,
+        precision: Value = None,
         solve: Value = None,
         coordinates: Value = None,
         actuators: Value = None,
@@ -214,6 +217,7 @@ class Robot(Dynamics):
         """
         given: dict[str, Any] = {"model": model, "lang": lang, "count": count, "symbolic": symbolic}
         given |= {"derivatives": derivatives, "friction": friction, "parameters": parameters, "solve": solve}
+        given |= {"inputs": inputs, "orientation": orientation, "precision": precision}
         given |= {"coordinates": coordinates, "actuators": actuators, "margins": margins, "mode": mode}
         import tempfile
 
